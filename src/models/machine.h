@@ -83,6 +83,19 @@ struct Latencies {
     bool operator==(const Latencies&) const = default;
 };
 
+/// What limits how many instructions a core completes in a cycle, and what its slow ones cost. How long each
+/// instruction takes otherwise is the same on all machines: data/timing.
+struct Pipeline {
+    std::uint8_t width = 4;          ///< fused micro-operations that are renamed in a cycle
+    std::uint8_t integer_units = 4;  ///< that execute additions
+    std::uint8_t vector_units = 3;   ///< that execute vector logic
+    std::uint8_t loads = 2;          ///< accesses in a cycle
+    std::uint8_t stores = 1;
+    std::uint8_t forwarding = 5;      ///< cycles until a load has what a store before it has written
+    std::uint8_t wide_division = 42;  ///< cycles of a division of 128 by 64 bits
+    bool operator==(const Pipeline&) const = default;
+};
+
 /// Which lines of an access are looked up in a level after L1.
 enum class Request : std::uint8_t {
     line,    ///< each line that L1 lacks, as in hardware
@@ -107,6 +120,7 @@ struct Machine {
     TlbGeometry second_code_tlb;  ///< of code alone
     BranchUnit branches;
     Latencies latencies;
+    Pipeline pipeline;
 
     constexpr unsigned line_bytes() const { return l1_data.line_bytes; }
     bool operator==(const Machine&) const = default;

@@ -33,7 +33,9 @@ namespace anyperf::run {
 /// Words of a thread. A read of a count takes some 0.2 ns for each word in use.
 inline constexpr std::size_t kTupleWords = 504;
 
-/// What a segment adds to each class, by row of classes.h. No amount exceeds the instructions of a block.
+inline constexpr unsigned kLargestAmount = 127;
+
+/// What a segment adds to each counter, by its row in classes.h: each amount is at most kLargestAmount.
 struct Tuple {
     std::uint8_t amount[kCounters];
 };

@@ -41,6 +41,20 @@ std::uint64_t most_of(const Source& source) {
     return std::max<std::uint64_t>(source.most_per_instruction, 1);
 }
 
+/// The same for an event of modelled cycles, of which an instruction may add most_of(), but mostly adds far fewer. Far
+/// from the overflow the thread may run for a quarter of what its own pace so far says. If it becomes four times as
+/// slow meanwhile, the overflow comes late; near it that cannot happen.
+std::int64_t instructions_until_cycles(const Thread& thread, const EventPage& event, std::uint64_t value) {
+    constexpr std::uint64_t kNear = 8;
+    constexpr std::uint64_t kReserve = 4;
+    const std::uint64_t left = event.overflow_at - value;
+    const std::uint64_t certain = left / most_of(event.source);
+    if (certain < kNear) return bounded(certain);
+    const std::uint64_t retired = retired_by(thread);
+    if (value < retired / 64 || value >> 32 != 0 || retired >> 32 != 0) return bounded(certain);
+    return bounded(std::max(certain, left * (retired / 64 + 1) / (value + 1) * 64 / kReserve));
+}
+
 /// How many instructions can certainly retire before the event overflows, at least 1; 0: an overflow is due here.
 std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     run::CountsOfMoment counts{counts_of(thread)};
@@ -49,6 +63,7 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
     if (counts_faults(event.source)) return next_fault_stretch(thread);
     if (event.source.kind != Source::Kind::counters) return run::kUnlimited;
+    if (counts_cycles(event.source)) return instructions_until_cycles(thread, event, value);
     // An instruction may add several to a modelled quantity, so the distance is divided by the most that one can add.
     if (subsystem::uses_models(event.source)) return bounded((event.overflow_at - value) / most_of(event.source));
     std::uint64_t counters[run::kCounters];

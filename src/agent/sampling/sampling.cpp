@@ -21,6 +21,7 @@
 #include "agent/vdso_clock.h"
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/decode/classes.h"
 #include "subsystem/shared/overflow.h"
 #include "subsystem/shared/page_values.h"
 #include "subsystem/shared/sample.h"
@@ -68,12 +69,22 @@ std::uint64_t time_of(const Thread& thread, const EventPage& event) {
     return clock_now(*thread.engine, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
 }
 
-/// The time in ns by which a frequency is converted to a period. For an event that counts instructions, time is derived
-/// from the instructions themselves, at four a ns. That is the same in every run, and leaves out the cost of taking
-/// samples. With real time, that cost would make the periods shorter, and cause even more samples.
+/// The time in ns that the thread's modelled cycles take on the presented CPU, of 3.2 GHz.
+std::uint64_t modelled_ns(const Thread& thread) {
+    using namespace engine::x86_64;
+    const run::ThreadCounts counts = counts_of(thread);
+    constexpr std::uint64_t kUnitsIn5Ns = 16 * kCostUnits;
+    return (counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost) * 5 / kUnitsIn5Ns;
+}
+
+/// The time in ns by which a frequency is converted to a period. For an event of cycles, it is that of the modelled
+/// cycles; for another event that counts instructions, it is derived from these, at four a ns. That is the same in
+/// every run, and leaves out the cost of taking samples. With real time, that cost would make the periods shorter, and
+/// cause even more samples.
 std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
     constexpr std::uint64_t kInstructionsPerNs = 4;
     if (event.frequency == 0) return now;
+    if (counts_cycles(event.source)) return modelled_ns(thread);
     return counts_instructions(event) ? retired_by(thread) / kInstructionsPerNs : now;
 }
 

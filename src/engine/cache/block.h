@@ -28,6 +28,7 @@ struct Mark {
     std::uint8_t spilled = kNone;  ///< two register numbers, a nibble each; rsp, which is never spilled, means none
 
     x86_64::ClassSet classes = 0;  ///< what the segment's prologue has counted for it
+    std::uint16_t cost = 0;        ///< likewise, of the cost of its segment (x86_64/translate/cost.h)
 
     static constexpr std::uint8_t kNone = 0x44;
     static constexpr std::uint8_t kNotLent = 4;  ///< rsp, which is never lent

@@ -28,7 +28,8 @@ struct RecordedAccess {
     std::uint16_t offset = 0;          ///< of the instruction, from the segment's start
     std::uint8_t base = 0;             ///< the word of the record that has the base register's value; 0: none
     std::uint8_t index = 0;            ///< likewise
-    std::uint8_t after = 0;            ///< of a REP: the word with the pointer's value after the instruction
+    std::uint8_t after = 0;  ///< of a REP: the word with the pointer's value after the instruction; of others:
+                             ///< 1 if the address comes from a load of the segment
     Kind kind : 3 = Kind::load;
     std::uint8_t scale : 2 = 0;      ///< the index is shifted left by it
     std::uint8_t address32 : 1 = 0;  ///< the address has 32 bits

@@ -13,6 +13,7 @@
 #include "engine/modelling/replay_code.h"
 #include "engine/modelling/thread_models.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/effective_address.h"
 
 namespace anyperf::engine {
@@ -81,6 +82,13 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
     replay.finish();
 }
 
+std::uint64_t mispredictions(const Thread& thread) {
+    using models::Quantity;
+    const models::Counts& counts = thread.page.counters.modelled;
+    return counts[Quantity::conditional_mispredictions] + counts[Quantity::indirect_mispredictions] +
+           counts[Quantity::return_mispredictions];
+}
+
 }  // namespace
 
 void feed_models(Thread& thread, std::uint64_t next) {
@@ -88,7 +96,12 @@ void feed_models(Thread& thread, std::uint64_t next) {
         const LockGuard held{thread.engine->modelling.lock};
         // If all threads share one core, it counts for the thread that feeds it now.
         models->core.count_into(thread.page.counters.modelled);
+        const std::uint64_t mispredicted = mispredictions(thread);
         replay_all(thread, *models, next);
+        models->stalls.mispredicted(mispredictions(thread) - mispredicted);
+        models->stalls.next_records((thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t));
+        // A part of the cost of what has run, as the prologues of segments count it.
+        thread.tuples.add(x86_64::kCostRow, static_cast<std::int64_t>(models->stalls.take() * x86_64::kCostUnits));
         // The system call that may follow can change it (arch_prctl(2)).
         if (thread.exit_reason == x86_64::ExitReason::emulate) models->knows_fs_base = false;
     }

@@ -67,7 +67,7 @@ bool make_models(Thread& thread) {
     models::Core* const core = machine.one_core ? modelling.only_core : new_core(thread, core_bytes);
     const Room<ThreadModels> room{models::Branches::words(machine.branches)};
     if (core == nullptr || room.start == nullptr) return false;
-    auto* const made = new (room.start) ThreadModels(thread, *core, machine.branches, room.words());
+    auto* const made = new (room.start) ThreadModels(thread, *core, machine.branches, machine.latencies, room.words());
     made->bytes = room.bytes;
     made->core_bytes = core_bytes;
     if (!machine.one_core) modelling.shared->join(*core);

@@ -65,7 +65,7 @@ void Replay::replay_each(const RecordedSegment& segment, const RecordedAccess* a
     std::uint64_t pc = segment.pc;
     for (unsigned i = 0; i < from; ++i) pc += marks[i].guest_length;
     for (unsigned i = from; i < to; pc += marks[i].guest_length, ++i) {
-        core_.fetch(pc, marks[i].guest_length);
+        fetch_anew(pc, marks[i].guest_length);
         while (access != end && access->offset == pc - segment.pc)
             access = access->kind == Kind::fetch ? access + 1 : replay(access, end, words, pc);
     }
@@ -110,7 +110,8 @@ const RecordedAccess* Replay::replay(const RecordedAccess* access, const Recorde
         case Kind::load:
         case Kind::store:
         case Kind::modify:
-            touch(pc, address_of_access(*access, words), access->bytes, access_of(access->kind));
+            at(words);
+            touch(pc, address_of_access(*access, words), access->bytes, access_of(access->kind), access->after != 0);
             return access + 1;
         case Kind::fs_base:
             models_.fs_base = words[access->base];
@@ -130,12 +131,29 @@ void Replay::fetch(const RecordedAccess& access) {
     const auto pc = static_cast<std::uint64_t>(access.displacement);
     if (core_.repeats_fetch(pc, access.bytes)) return;
     --repeated_.fetches;
-    core_.fetch(pc, access.bytes);
+    fetch_anew(pc, access.bytes);
 }
 
-void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind) {
+void Replay::at(const std::uint64_t* record) {
+    models_.stalls.at(static_cast<std::uint64_t>(record - thread_.records.words));
+}
+
+void Replay::access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {
+    using models::Quantity;
+    const models::Counts& counts = thread_.page.counters.modelled;
+    const bool stores = kind == Access::store;
+    const Quantity missed = stores ? Quantity::store_tlb_misses : Quantity::load_tlb_misses;
+    const Quantity walked = stores ? Quantity::store_walks : Quantity::load_walks;
+    const std::uint64_t misses = counts[missed];
+    const std::uint64_t walks = counts[walked];
+    const models::Source source = core_.access(pc, address, bytes, kind);
+    const unsigned translation = models_.stalls.translation(counts[missed] - misses, counts[walked] - walks);
+    models_.stalls.accessed(source, kind, waits, translation);
+}
+
+void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {
     if (!core_.repeats_access(address, bytes, kind)) {
-        core_.access(pc, address, bytes, kind);
+        access_anew(pc, address, bytes, kind, waits);
     } else if (kind == Access::store) {
         ++repeated_.stores;
     } else {

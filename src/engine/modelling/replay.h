@@ -43,6 +43,13 @@ class Replay {
     /// Adds the counts of what has repeated. Call it after the last segment.
     void finish() { core_.count_repeated(repeated_); }
 
+    /// A fetch of an instruction, and an access to an operand, that the models look at, with what they cost. `waits`:
+    /// the address comes from a load of the segment.
+    void fetch_anew(std::uint64_t pc, unsigned bytes) { models_.stalls.fetched(core_.fetch(pc, bytes)); }
+    void access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind, bool waits);
+    /// What follows is in this record.
+    void at(const std::uint64_t* record);
+
     const RecordedAccess* first_access(const RecordedSegment& segment) const {
         return &thread_.engine->cache.recorded_accesses[segment.first_access];
     }
@@ -56,7 +63,7 @@ class Replay {
     std::uint64_t address_of_access(const RecordedAccess& access, const std::uint64_t* words);
     std::uint64_t fs_base();
     void fetch(const RecordedAccess& access);
-    void touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind);
+    void touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind, bool waits = false);
     void repeat(const RecordedAccess& one, const RecordedAccess* other, const std::uint64_t* words, std::uint64_t pc);
 
     Thread& thread_;

@@ -38,11 +38,13 @@ bool access_anew(Frame& frame, const RecordedAccess* access, const std::uint64_t
     models::Core::Repeated& repeated = replay.repeated();
     if (access->kind == Kind::fetch) {
         --repeated.fetches;
-        replay.core().fetch(static_cast<std::uint64_t>(access->displacement), access->bytes);
+        replay.fetch_anew(static_cast<std::uint64_t>(access->displacement), access->bytes);
     } else {
         const models::Access kind = access_of(access->kind);
         --(kind == models::Access::store ? repeated.stores : repeated.loads);
-        replay.core().access(segment_of(frame, record).pc + access->offset, address, access->bytes, kind);
+        replay.at(record);
+        replay.access_anew(segment_of(frame, record).pc + access->offset, address, access->bytes, kind,
+                           access->after != 0);
     }
     return replay.core().code_losses() != losses;
 }

@@ -6,16 +6,19 @@
 #include "engine/x86_64/cpu/thread.h"
 #include "models/branches/branch_unit.h"
 #include "models/caches/core.h"
+#include "models/stalls.h"
 
 namespace anyperf::engine {
 
 struct ThreadModels {
-    ThreadModels(x86_64::Thread& of, models::Core& caches, const models::BranchUnit& unit, std::uint64_t* memory)
-        : thread(of), core(caches), branches(unit, of.page.counters.modelled, memory) {}
+    ThreadModels(x86_64::Thread& of, models::Core& caches, const models::BranchUnit& unit,
+                 const models::Latencies& latencies, std::uint64_t* memory)
+        : thread(of), core(caches), branches(unit, of.page.counters.modelled, memory), stalls(latencies) {}
 
     x86_64::Thread& thread;
     models::Core& core;  ///< the thread's own; on a machine with one core, Modelling::only_core
     models::Branches branches;
+    models::Stalls stalls;
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is
     std::uint64_t core_bytes = 0;  ///< size of the mapping at whose start `core` is; 0: `core` is the process's

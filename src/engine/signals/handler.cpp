@@ -213,9 +213,7 @@ void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& use
     // A string instruction retires with its last repetition; the earlier ones do not count.
     const bool retired = ran && !(thread.trapped_pc != 0 && thread.registers.rip == thread.in_place_pc);
     if (retired) model_instruction(thread, before);
-    if (retired)
-        x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open,
-                                  thread.engine->counting.budgeted);
+    if (retired) x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting);
     if (retired) note_instruction_ran(thread, thread.in_place_pc);
     if (!ran) queue(thread, info, user.context, true);
     if (ran)

@@ -69,6 +69,7 @@ Engine& make_engine(const StartArgument& argument) {
         hide_descriptors(engine);
         engine.cache.byte_limit = engine.run->cache_bytes;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
+        engine.counting.machine = &engine.run->machine;
         engine.cache.deterministic = engine.run->deterministic != 0;
         // The virtual clock advances by retired instructions (time/virtual_clock.h).
         if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);

@@ -68,6 +68,22 @@ inline constexpr std::array kBranchFields{
     BranchField{"return_entries", &BranchUnit::return_entries, 1, ReturnStack::kMostEntries},
 };
 
+struct PipelineField {
+    std::string_view name;
+    std::uint8_t Pipeline::* place;
+    std::uint8_t least;
+    std::uint8_t most;
+};
+inline constexpr std::array kPipelineFields{
+    PipelineField{"width", &Pipeline::width, 1, 16},
+    PipelineField{"integer_units", &Pipeline::integer_units, 1, 16},
+    PipelineField{"vector_units", &Pipeline::vector_units, 1, 16},
+    PipelineField{"loads", &Pipeline::loads, 1, 16},
+    PipelineField{"stores", &Pipeline::stores, 1, 16},
+    PipelineField{"forwarding", &Pipeline::forwarding, 0, 100},
+    PipelineField{"wide_division", &Pipeline::wide_division, 1, 200},
+};
+
 /// The words of a field that has a choice.
 template <class T>
 struct Choice {

@@ -202,9 +202,22 @@ Result<Latencies> read_latencies(const Object& machine, Latencies latencies) {
     return latencies;
 }
 
+Result<Pipeline> read_pipeline(const Object& machine, Pipeline pipeline) {
+    if (!machine.has("pipeline")) return pipeline;
+    const Object object = TRY(machine.object("pipeline"));
+    std::vector<std::string_view> known;
+    known.reserve(kPipelineFields.size());
+    for (const PipelineField& field : kPipelineFields) known.push_back(field.name);
+    TRY(object.only(known));
+    for (const PipelineField& field : kPipelineFields)
+        pipeline.*field.place =
+            static_cast<std::uint8_t>(TRY(object.number(field.name, field.least, field.most, pipeline.*field.place)));
+    return pipeline;
+}
+
 std::vector<std::string_view> machine_fields() {
-    std::vector<std::string_view> known{"base",     "line_bytes", "inclusion", "request",
-                                        "one_core", "prefetch",   "branches",  "latencies"};
+    std::vector<std::string_view> known{"base",     "line_bytes", "inclusion", "request", "one_core",
+                                        "prefetch", "branches",   "latencies", "pipeline"};
     for (const CacheField& field : kCacheFields) known.push_back(field.name);
     for (const TlbField& field : kTlbFields) known.push_back(field.name);
     return known;
@@ -262,6 +275,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view path) {
     machine.prefetch = TRY(read_prefetch(object, machine.prefetch));
     machine.branches = TRY(read_branches(object, machine.branches));
     machine.latencies = TRY(read_latencies(object, machine.latencies));
+    machine.pipeline = TRY(read_pipeline(object, machine.pipeline));
     TRY(check_whole(object, machine));
     return machine;
 }
@@ -291,6 +305,9 @@ std::string machine_text(const Machine& machine) {
     Json& latencies = json["latencies"] = Json::object();
     for (const LatencyField& field : kLatencyFields)
         latencies[std::string(field.name)] = machine.latencies.*field.place;
+    Json& pipeline = json["pipeline"] = Json::object();
+    for (const PipelineField& field : kPipelineFields)
+        pipeline[std::string(field.name)] = machine.pipeline.*field.place;
     return json.dump(2) + "\n";
 }
 

@@ -40,7 +40,8 @@ constexpr Machine skylake_core() {
             .second_tlb = {.entries = 1536, .ways = 12},
             .second_code_tlb = {},
             .branches = {},
-            .latencies = {}};
+            .latencies = {},
+            .pipeline = {}};
 }
 
 constexpr Machine skylake_client() {
@@ -61,6 +62,38 @@ constexpr Machine skylake_server() {
     machine.latencies = {
         .l1 = 4, .l2 = 14, .l3 = 68, .memory = 260, .peer = 110, .second_tlb = 9, .page_walk = 26, .misprediction = 16};
     return machine;
+}
+
+/// The core is Golden Cove's. L3 is that of 32 cores.
+constexpr Machine sapphire_rapids() {
+    return {.l1_code = cache(32 * kKiB, 8),
+            .l1_data = cache(48 * kKiB, 12, Replacement::lru),
+            .l2 = cache(2 * kMiB, 16),
+            .l3 = cache(60 * kMiB, 15, Replacement::not_recently_used),
+            .inclusion = Inclusion::victim,
+            .prefetch = {.next_line = true, .stride = true},
+            .code_tlb = {.entries = 256, .ways = 8},
+            .code_tlb_large = {.entries = 32, .ways = 8},
+            .data_tlb = {.entries = 96, .ways = 6},
+            .data_tlb_large = fully_associative(32),
+            .second_tlb = {.entries = 2048, .ways = 16},
+            .second_code_tlb = {},
+            .branches = {.predictor = Predictor::tage, .return_entries = 24},
+            .latencies = {.l1 = 5,
+                          .l2 = 15,
+                          .l3 = 75,
+                          .memory = 350,
+                          .peer = 130,
+                          .second_tlb = 7,
+                          .page_walk = 25,
+                          .misprediction = 17},
+            .pipeline = {.width = 6,
+                         .integer_units = 5,
+                         .vector_units = 3,
+                         .loads = 3,
+                         .stores = 2,
+                         .forwarding = 1,
+                         .wide_division = 12}};
 }
 
 /// One complex: L3 is shared by eight cores and filled by their victims.
@@ -85,7 +118,14 @@ constexpr Machine zen4() {
                           .peer = 100,
                           .second_tlb = 7,
                           .page_walk = 30,
-                          .misprediction = 13}};
+                          .misprediction = 13},
+            .pipeline = {.width = 6,
+                         .integer_units = 4,
+                         .vector_units = 4,
+                         .loads = 3,
+                         .stores = 2,
+                         .forwarding = 1,
+                         .wide_division = 18}};
 }
 
 constexpr Machine zen5() {
@@ -109,7 +149,14 @@ constexpr Machine zen5() {
                           .peer = 100,
                           .second_tlb = 7,
                           .page_walk = 30,
-                          .misprediction = 15}};
+                          .misprediction = 15},
+            .pipeline = {.width = 8,
+                         .integer_units = 6,
+                         .vector_units = 4,
+                         .loads = 4,
+                         .stores = 2,
+                         .forwarding = 1,
+                         .wide_division = 18}};
 }
 
 /// Its L3 is the system cache of the mesh. Implementers choose its size; AWS Graviton2 has 32 MiB.
@@ -134,7 +181,14 @@ constexpr Machine neoverse_n1() {
                           .peer = 120,
                           .second_tlb = 5,
                           .page_walk = 30,
-                          .misprediction = 11}};
+                          .misprediction = 11},
+            .pipeline = {.width = 4,
+                         .integer_units = 3,
+                         .vector_units = 2,
+                         .loads = 2,
+                         .stores = 2,
+                         .forwarding = 5,
+                         .wide_division = 20}};
 }
 
 /// The cores of a cluster share their L2, so it is the shared level (`l3`) here, and there is no private L2. Pages and
@@ -160,7 +214,14 @@ constexpr Machine apple_m1() {
                           .peer = 40,
                           .second_tlb = 6,
                           .page_walk = 30,
-                          .misprediction = 14}};
+                          .misprediction = 14},
+            .pipeline = {.width = 8,
+                         .integer_units = 6,
+                         .vector_units = 4,
+                         .loads = 3,
+                         .stores = 2,
+                         .forwarding = 4,
+                         .wide_division = 10}};
 }
 
 constexpr Machine tiny() {
@@ -188,7 +249,14 @@ constexpr Machine tiny() {
                           .peer = 60,
                           .second_tlb = 5,
                           .page_walk = 20,
-                          .misprediction = 10}};
+                          .misprediction = 10},
+            .pipeline = {.width = 2,
+                         .integer_units = 2,
+                         .vector_units = 1,
+                         .loads = 1,
+                         .stores = 1,
+                         .forwarding = 3,
+                         .wide_division = 40}};
 }
 
 /// Two levels, one core and true LRU: what cachegrind simulates. Its "LL" is the shared level here.
@@ -212,6 +280,11 @@ constexpr std::array kPresets{
     Preset{"skl", "Skylake client, 4 cores",
            "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake client; CPUID leaves 2 and 4",
            skylake_client()},
+    Preset{
+        "spr", "Sapphire Rapids server, 32 cores",
+        "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove; CPUID leaves 2 and 4; published "
+        "measurements for latencies",
+        sapphire_rapids()},
     Preset{"zen4", "AMD Zen 4, one complex of 8 cores",
            "AMD Software Optimization Guide for the Zen 4 Microarchitecture (57647)", zen4()},
     Preset{"zen5", "AMD Zen 5, one complex of 8 cores",

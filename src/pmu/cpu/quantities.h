@@ -118,14 +118,18 @@ constexpr subsystem::Source exact_without(std::initializer_list<engine::x86_64::
     return source;
 }
 
-/// Cycles of the cost model, divided by 2^`divisor_log2`.
+/// Modelled cycles, divided by 2^`divisor_log2`: the cost of all segments (engine/x86_64/translate/cost.h), with what
+/// misses and mispredictions cost (models/stalls.h) while another event has these modelled, and that of system calls.
 constexpr subsystem::Source modelled_cycles(unsigned divisor_log2) {
+    using engine::x86_64::kCostUnits;
     subsystem::Source source{
-        .kind = subsystem::Source::Kind::counters, .modelled = true, .syscall_terms = kSyscallCostRows};
+        .kind = subsystem::Source::Kind::counters, .modelled = true, .syscall_terms = kSyscallCostTerms};
     source.shift = static_cast<std::uint8_t>(kCostShift + divisor_log2);
-    for (const CostRow& row : kCosts)
-        source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(row.instruction_class),
-                                       .weight = row.cost};
+    source.term[source.terms++] = {.counter = engine::x86_64::kCostRow, .weight = 1};
+    source.term[source.terms++] = {.counter = engine::x86_64::kLongCostRow, .weight = engine::x86_64::kLongCost};
+    source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(engine::x86_64::Class::syscalls),
+                                   .weight = kSyscallCycles * static_cast<std::int32_t>(kCostUnits)};
+    source.most_per_instruction = (kMostCyclesPerInstruction >> divisor_log2) + 1;
     return source;
 }
 
@@ -136,6 +140,7 @@ constexpr subsystem::Source modelled_nanoseconds() {
     static_assert(kMultiplier * kClockMhz == 1000u << kDivisorLog2);
     subsystem::Source source = modelled_cycles(kDivisorLog2);
     for (unsigned i = 0; i < source.terms; ++i) source.term[i].weight *= kMultiplier;
+    source.most_per_instruction = kMostCyclesPerInstruction * kMultiplier / (1u << kDivisorLog2) + 1;
     return source;
 }
 

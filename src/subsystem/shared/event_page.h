@@ -82,8 +82,9 @@ struct Source {
     std::uint8_t syscall_arguments = 0;  ///< of syscall_entered: how many arguments its record has
     bool in_kernel = false;              ///< its samples are of kernel mode
     std::uint32_t number = 0;            ///< the system call's number or kEverySyscall; of a uprobe, its ProbeIndex
-    /// Sources that use the models of src/models (uses_models()): the most that one instruction adds, REP strings
-    /// apart. For all others it is 0, and the weights give the bound (instructions_until()).
+    /// Sources that use the models of src/models (uses_models()), and those of cycles: the most that one instruction
+    /// adds, REP strings and system calls apart. For all others it is 0, and the weights give the bound
+    /// (instructions_until()).
     std::uint32_t most_per_instruction = 0;
     std::uint32_t record = 0;  ///< of a uprobe: the values in its record (ProbeRecord); 0: none
     Term term[kTerms] = {};
@@ -98,6 +99,11 @@ constexpr bool counts_faults(const Source& source) {
 /// Whether it counts what the models of caches, TLBs and branch predictors see.
 constexpr bool uses_models(const Source& source) {
     return source.kind == Source::Kind::counters && source.terms != 0 && source.term[0].counter >= Source::kModelled;
+}
+
+/// Whether it counts modelled cycles without the models of caches and branch predictors, or what follows from them.
+constexpr bool counts_cycles(const Source& source) {
+    return source.kind == Source::Kind::counters && !uses_models(source) && source.most_per_instruction != 0;
 }
 
 /// Whether it is a uprobe or uretprobe; `number` is then a ProbeIndex.

@@ -16,8 +16,9 @@ std::uint64_t value(const Source& source, const std::uint64_t (&counters)[run::k
     return sum >> source.shift;
 }
 
-/// A class of instructions, or a quantity of the models.
+/// A class of instructions, a part of the cost of segments, or a quantity of the models.
 bool is_counter(std::uint32_t number) {
+    if (number == engine::x86_64::kCostRow || number == engine::x86_64::kLongCostRow) return true;
     if (number < Source::kModelled) return number < engine::x86_64::kClassCount;
     return number - Source::kModelled < models::kQuantities;
 }
@@ -61,29 +62,28 @@ TEST(Quantities, ThatAreModelledHaveANoteThatSaysSo) {
         EXPECT_EQ(row.source.modelled, row.note.starts_with("modelled")) << row.name;
 }
 
-TEST(CostModel, ChargesAQuarterOfACycleForAPlainInstruction) {
+TEST(Cycles, AreTheCostOfSegmentsInEighths) {
     std::uint64_t counters[run::kCounters] = {};
-    counters[static_cast<unsigned>(engine::x86_64::Class::instructions)] = 4'000'000;
-    EXPECT_EQ(value(row_of(Quantity::cycles).source, counters), 1'000'000u);
-    EXPECT_EQ(value(row_of(Quantity::reference_cycles).source, counters), 1'000'000u);
-    EXPECT_EQ(value(row_of(Quantity::bus_cycles).source, counters), 31'250u) << "100 MHz beside 3,200";
+    counters[engine::x86_64::kCostRow] = 8'000'000;
+    counters[engine::x86_64::kLongCostRow] = 10'000;  // of 16 cycles each
+    EXPECT_EQ(value(row_of(Quantity::cycles).source, counters), 1'160'000u);
+    EXPECT_EQ(value(row_of(Quantity::reference_cycles).source, counters), 1'160'000u);
+    EXPECT_EQ(value(row_of(Quantity::bus_cycles).source, counters), 36'250u) << "100 MHz beside 3,200";
+    EXPECT_EQ(value(modelled_nanoseconds(), counters), 362'500u) << "at 3.2 GHz";
 }
 
-TEST(CostModel, GivesAnOrdinaryMixOneToTwoAndAHalfInstructionsPerCycle) {
-    using enum engine::x86_64::Class;
+TEST(Cycles, HaveAHundredForASystemCall) {
     std::uint64_t counters[run::kCounters] = {};
-    const auto set = [&counters](engine::x86_64::Class of, std::uint64_t count) {
-        counters[static_cast<unsigned>(of)] = count;
-    };
-    set(instructions, 1'000'000);
-    set(loads, 300'000);
-    set(stores, 150'000);
-    set(conditional, 150'000);
-    set(taken, 120'000);
-    set(indirect, 10'000);
-    const std::uint64_t cycles = value(row_of(Quantity::cycles).source, counters);
-    EXPECT_GT(cycles, 400'000u);
-    EXPECT_LT(cycles, 1'000'000u);
+    counters[static_cast<unsigned>(engine::x86_64::Class::syscalls)] = 3;
+    EXPECT_EQ(value(row_of(Quantity::cycles).source, counters), 300u);
+    EXPECT_EQ(row_of(Quantity::cycles).source.syscall_terms, 1);
+}
+
+TEST(Cycles, AreBoundedForEachInstruction) {
+    for (const Quantity each : {Quantity::cycles, Quantity::reference_cycles, Quantity::bus_cycles})
+        EXPECT_TRUE(subsystem::counts_cycles(row_of(each).source)) << row_of(each).name;
+    EXPECT_FALSE(subsystem::counts_cycles(row_of(Quantity::branch_misses).source));
+    EXPECT_FALSE(subsystem::counts_cycles(row_of(Quantity::instructions).source));
 }
 
 }  // namespace

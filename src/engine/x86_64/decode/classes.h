@@ -73,6 +73,15 @@ constexpr ClassSet bit(Class id) {
 /// All classes. The decoder decides them, except `taken` of a conditional branch, which depends on the execution.
 inline constexpr ClassSet kEveryClass = (1u << kClassCount) - 1;
 
+/// Two more counters are no classes: the cost of segments (translate/cost.h) in units of 1 / kCostUnits cycle. The
+/// first counts up to kLongCost - 1 of them for a segment, the second those beyond, kLongCost at a time.
+inline constexpr std::size_t kCostRow = 14;
+inline constexpr std::size_t kLongCostRow = 15;
+inline constexpr unsigned kLongCost = 128;
+inline constexpr unsigned kCostUnits = 8;
+inline constexpr ClassSet kCostRows = 1u << kCostRow | 1u << kLongCostRow;
+static_assert((kEveryClass & kCostRows) == 0);
+
 static_assert(
     [] {
         for (std::size_t i = 0; i < kClasses.size(); ++i)

@@ -18,6 +18,7 @@
 
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/form.h"
+#include "engine/x86_64/decode/timing.h"
 
 namespace anyperf::engine::x86_64 {
 namespace {
@@ -410,6 +411,7 @@ class Decoder {
         add_register(form_->reg_role, reg & 15);
         add_register(memory ? 0 : form_->rm_role, rm & 15);
         add_register(form_->vvvv_role, vvvv_ & 15);
+        if (form_->vector_roles != 0) vector_registers(reg, rm, memory);
         // xor eax, eax: the value before does not matter, so the translator may borrow the register.
         if (attributes & attribute::kZeroes && !memory && reg == rm) read_ = 0;
         address_register(operand >> 5 & 1, (modrm_ & 7) | (rm_high_ & 1) << 3);
@@ -446,6 +448,17 @@ class Decoder {
     void address_register(bool is_one, unsigned number) {
         touched_ |= unsigned{is_one} << number;
         read_ |= unsigned{is_one} << number;
+    }
+
+    /// The vector registers in the operand fields. An xorps of a register with itself depends on nothing.
+    void vector_registers(unsigned reg, unsigned rm, bool memory) {
+        const std::uint64_t roles = form_->vector_roles;
+        const bool zeroes = has(attribute::kZeroes) && !memory && rm == (out_.has_vex ? vvvv_ : reg);
+        const std::uint64_t of_vvvv = zeroes ? 0 : roles >> 4 & 1;
+        const std::uint64_t of_rm = memory || zeroes ? 0 : roles;
+        const std::uint64_t of_reg = zeroes ? roles & vector_role::kWritesReg : roles;
+        out_.vector_read = (of_reg & 1) << (reg & 31) | (of_rm >> 2 & 1) << (rm & 31) | of_vvvv << (vvvv_ & 31);
+        out_.vector_written = (roles >> 1 & 1) << (reg & 31) | (of_rm >> 3 & 1) << (rm & 31);
     }
 
     /// Adds the general register in an operand field to the sets that its role names.
@@ -505,6 +518,12 @@ class Decoder {
         out_.rep = has(attribute::kRepeats);
         out_.operand_bytes = form_->operand_bytes;
         out_.implied_bytes = form_->implied_bytes;
+        out_.timing = form_->timing;
+        out_.tests_flags = form_->vector_roles & vector_role::kTestsFlags;
+        out_.sets_flags = form_->vector_roles & vector_role::kSetsFlags;
+        const std::uint64_t stack = form_->vector_roles & vector_role::kStack ? kX87Stack : 0;
+        out_.vector_read |= stack;
+        out_.vector_written |= stack;
         // Loads, stores and updates depend on ModRM, so the form lacks them. The form decides all other classes.
         const auto held = [](bool holds, Class id) { return unsigned{holds} << static_cast<unsigned>(id); };
         out_.classes = static_cast<ClassSet>(form_->classes | held(out_.reads_memory, Class::loads) |
@@ -537,6 +556,10 @@ class Decoder {
 };
 
 }  // namespace
+
+const Timing& timing_of(std::uint8_t number) {
+    return kTimings[number];
+}
 
 // flatten inlines every step: a call would force the decoder's state from registers into memory.
 [[gnu::flatten]] DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out) {

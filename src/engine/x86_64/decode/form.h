@@ -98,6 +98,18 @@ inline constexpr std::uint8_t kByte = 8;         // a byte register: without REX
 inline constexpr std::uint8_t kWritten = 16;     // may be changed, in part or under a condition
 }  // namespace role
 
+/// What an instruction does to the vector registers in its operand fields; for the model of cycles only.
+namespace vector_role {
+inline constexpr std::uint8_t kReadsReg = 1;
+inline constexpr std::uint8_t kWritesReg = 2;
+inline constexpr std::uint8_t kReadsRm = 4;  // if ModRM.rm is a register
+inline constexpr std::uint8_t kWritesRm = 8;
+inline constexpr std::uint8_t kReadsVvvv = 16;
+inline constexpr std::uint8_t kStack = 32;       // works on the x87 stack
+inline constexpr std::uint8_t kTestsFlags = 64;  // needs the status flags (adc, cmov, jcc)
+inline constexpr std::uint8_t kSetsFlags = 128;
+}  // namespace vector_role
+
 /// Properties of a form. One form may serve memory and register operands: the bits in kOfMemory are ignored if ModRM.rm
 /// is a register.
 namespace attribute {
@@ -162,6 +174,8 @@ struct alignas(32) Form {
     std::uint8_t vvvv_high = 0xf;
     std::uint8_t constraints = 0;
     std::uint8_t implied_bytes = 0;  ///< of implied memory
+    std::uint8_t vector_roles = 0;   ///< see vector_role
+    std::uint8_t timing = 0;         ///< number of its Timing (timing.h)
 
     auto operator<=>(const Form&) const = default;
 };

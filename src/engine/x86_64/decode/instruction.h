@@ -13,6 +13,9 @@ using RegisterSet = std::uint16_t;
 using FlagSet = std::uint16_t;
 inline constexpr FlagSet kStatusFlags = 0x8d5;
 
+/// The x87 stack among the vector registers.
+inline constexpr std::uint64_t kX87Stack = std::uint64_t{1} << 32;
+
 /// Classes that counters count, as a set: bit n is row n of classes.h.
 using ClassSet = std::uint16_t;
 
@@ -81,6 +84,12 @@ struct Instruction {
     FlagSet flags_read = 0;       ///< those whose old value matters; conditional writes count as reads
     FlagSet flags_overwritten = 0;  ///< those certainly replaced on every CPU; not those the manual calls undefined
     ClassSet classes = 0;
+    // For the model of cycles (translate/cost.h). Zydis knows these less exactly than the sets above.
+    std::uint8_t timing = 0;   ///< number of its Timing (timing.h)
+    bool tests_flags = false;  ///< waits for the status flags: adc, cmov, jcc
+    bool sets_flags = false;
+    std::uint64_t vector_read = 0;  ///< vector registers; bit 32 is the x87 stack
+    std::uint64_t vector_written = 0;
     std::uint64_t immediate = 0;    ///< sign- or zero-extended as the instruction does (branches: sign, ret: zero); of
                                     ///< two immediates (enter) the bytes in their order
     std::int64_t displacement = 0;  ///< sign-extended; EVEX's disp8*N is not yet multiplied by N

@@ -5,6 +5,7 @@
 
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/generate/facts.h"
+#include "engine/x86_64/generate/timings.h"
 
 namespace anyperf::engine::x86_64::generate {
 namespace {
@@ -41,6 +42,21 @@ bool is_vector(ZydisRegister reg) {
     }
 }
 
+/// Whether the instruction makes a vector register 0 if its sources are the same register.
+bool zeroes_vectors(ZydisMnemonic mnemonic) {
+    switch (mnemonic) {
+        case ZYDIS_MNEMONIC_PXOR:
+        case ZYDIS_MNEMONIC_XORPS:
+        case ZYDIS_MNEMONIC_XORPD:
+        case ZYDIS_MNEMONIC_VPXOR:
+        case ZYDIS_MNEMONIC_VXORPS:
+        case ZYDIS_MNEMONIC_VXORPD:
+        case ZYDIS_MNEMONIC_VPXORD:
+        case ZYDIS_MNEMONIC_VPXORQ: return true;
+        default: return false;
+    }
+}
+
 /// Describes one instruction; `form_` is filled step by step.
 class Description {
   public:
@@ -53,6 +69,7 @@ class Description {
         strings();
         control();
         classes();
+        form_.timing = timing_number(i_, operands_.data());
         return form_;
     }
 
@@ -74,7 +91,8 @@ class Description {
         }
         // Only widths of 32 bits and more replace the whole register.
         const bool zeroes = is(ZYDIS_MNEMONIC_XOR) || is(ZYDIS_MNEMONIC_SUB);
-        set(attribute::kZeroes, zeroes && form_.immediate_bytes == 0 && i_.operand_width >= 32);
+        set(attribute::kZeroes,
+            (zeroes && form_.immediate_bytes == 0 && i_.operand_width >= 32) || zeroes_vectors(i_.mnemonic));
         set(attribute::kSigned, i_.raw.imm[0].is_signed && i_.raw.imm[1].size == 0);
     }
 
@@ -82,10 +100,34 @@ class Description {
         if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) return memory(o);
         if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) return;
         if (is_vector(o.reg.value)) vector_ = true;
+        vector_role(o);
         if (o.reg.value == ZYDIS_REGISTER_RFLAGS || o.reg.value == ZYDIS_REGISTER_EFLAGS ||
             o.reg.value == ZYDIS_REGISTER_FLAGS)
             flags_action_ = static_cast<ZydisOperandActions>(flags_action_ | o.actions);
         if (general_register(o.reg.value) >= 0) general(o);
+    }
+
+    /// What the instruction does to an operand in a vector register or on the x87 stack. Mask registers are left out:
+    /// chains through them are rare.
+    void vector_role(const ZydisDecodedOperand& o) {
+        const ZydisRegisterClass kind = ZydisRegisterGetClass(o.reg.value);
+        if (kind == ZYDIS_REGCLASS_X87) form_.vector_roles |= vector_role::kStack;
+        if (kind != ZYDIS_REGCLASS_XMM && kind != ZYDIS_REGCLASS_YMM && kind != ZYDIS_REGCLASS_ZMM) return;
+        const bool reads = o.actions & kReadActions;
+        const bool writes = o.actions & kWriteActions;
+        const auto add = [this](bool holds, unsigned role) {
+            if (holds) form_.vector_roles = static_cast<std::uint8_t>(form_.vector_roles | role);
+        };
+        switch (o.encoding) {
+            case ZYDIS_OPERAND_ENCODING_MODRM_REG:
+                add(reads, vector_role::kReadsReg);
+                return add(writes, vector_role::kWritesReg);
+            case ZYDIS_OPERAND_ENCODING_MODRM_RM:
+                add(reads, vector_role::kReadsRm);
+                return add(writes, vector_role::kWritesRm);
+            case ZYDIS_OPERAND_ENCODING_NDSNDD: return add(reads, vector_role::kReadsVvvv);
+            default: return;
+        }
     }
 
     /// The role of the instruction's field that encodes an operand; null for an implied operand.
@@ -170,6 +212,8 @@ class Description {
     void flags() {
         if (!i_.cpu_flags) return;
         const ZydisAccessedFlags& f = *i_.cpu_flags;
+        if (f.tested & kStatusFlags) form_.vector_roles |= vector_role::kTestsFlags;
+        if ((f.modified | f.set_0 | f.set_1) & kStatusFlags) form_.vector_roles |= vector_role::kSetsFlags;
         const unsigned written = (f.modified | f.set_0 | f.set_1) & kStatusFlags;
         const unsigned undefined = f.undefined & kStatusFlags;
         unsigned read = f.tested & kStatusFlags;

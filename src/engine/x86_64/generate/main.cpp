@@ -15,6 +15,7 @@
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/generate/constraints.h"
 #include "engine/x86_64/generate/tables.h"
+#include "engine/x86_64/generate/timings.h"
 
 namespace anyperf::engine::x86_64::generate {
 namespace {
@@ -179,5 +180,6 @@ int main(int count, char** arguments) {
     anyperf::engine::x86_64::generate::fill_tables(tables);
     std::ofstream out{arguments[1]};
     tables.write(out);
+    anyperf::engine::x86_64::generate::write_timings(out);
     return out.flush() ? 0 : 1;
 }

@@ -76,12 +76,27 @@ class Builder {
 
 void write_form(std::ostream& out, const Form& f) {
     out << "    {";
-    for (const unsigned value :
-         {unsigned{f.touched}, unsigned{f.read}, unsigned{f.overwritten}, unsigned{f.flags_read},
-          unsigned{f.flags_overwritten}, unsigned{f.classes}, unsigned{f.operand_bytes}, unsigned{f.written},
-          std::uint32_t{f.attributes}, unsigned{f.control}, unsigned{f.immediate_bytes}, unsigned{f.reg_role},
-          unsigned{f.rm_role}, unsigned{f.vvvv_role}, unsigned{f.reg_high}, unsigned{f.rm_high}, unsigned{f.vvvv_high},
-          unsigned{f.constraints}, unsigned{f.implied_bytes}})
+    for (const unsigned value : {unsigned{f.touched},
+                                 unsigned{f.read},
+                                 unsigned{f.overwritten},
+                                 unsigned{f.flags_read},
+                                 unsigned{f.flags_overwritten},
+                                 unsigned{f.classes},
+                                 unsigned{f.operand_bytes},
+                                 unsigned{f.written},
+                                 std::uint32_t{f.attributes},
+                                 unsigned{f.control},
+                                 unsigned{f.immediate_bytes},
+                                 unsigned{f.reg_role},
+                                 unsigned{f.rm_role},
+                                 unsigned{f.vvvv_role},
+                                 unsigned{f.reg_high},
+                                 unsigned{f.rm_high},
+                                 unsigned{f.vvvv_high},
+                                 unsigned{f.constraints},
+                                 unsigned{f.implied_bytes},
+                                 unsigned{f.vector_roles},
+                                 unsigned{f.timing}})
         out << value << ", ";
     out << "},\n";
 }

@@ -34,6 +34,8 @@
 // Faults: a prologue does not fault. A signal in the middle of it is delivered at the next instruction's start: before
 // the word is written the segment has not been counted, and afterwards it runs. If a segment is left in the middle,
 // recover.h takes back what did not retire.
+#include <algorithm>
+
 #include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -69,12 +71,28 @@ run::Tuple Translation::tuple_of(std::size_t first) const {
     run::Tuple tuple{};
     const std::size_t end = decoded_.segment_end(first);
     const ClassSet open = counting_.open | bit(Class::instructions);
+    std::size_t cost = 0;
     for (std::size_t i = first; i < end; ++i) {
         const unsigned counted = counted_at_start(decoded_.instructions[i]) & open;
         for (std::size_t row = 0; row < kClassCount; ++row)
             tuple.amount[row] = static_cast<std::uint8_t>(tuple.amount[row] + (counted >> row & 1u));
+        if (counted != 0) cost += costs_[i];
     }
+    // A segment of 64 instructions that all cost the most fits.
+    static_assert(kMostCost * kLongestBlock / kLongCost <= run::kLargestAmount + 1);
+    tuple.amount[kCostRow] = static_cast<std::uint8_t>(cost % kLongCost);
+    tuple.amount[kLongCostRow] =
+        static_cast<std::uint8_t>(std::min<std::size_t>(cost / kLongCost, run::kLargestAmount));
     return tuple;
+}
+
+void Translation::compute_costs() {
+    std::uint64_t offset = 0;
+    for (std::size_t first = 0; first < decoded_.count;) {
+        const std::size_t end = decoded_.segment_end(first);
+        cost_segment(decoded_, first, end, code_.at + offset, *counting_.machine, costs_);
+        for (; first < end; ++first) offset += decoded_.instructions[first].length;
+    }
 }
 
 /// Consecutive segments use different lanes (kLanes in live_counters.h). A block with a limit stays in lane 0, which

@@ -169,8 +169,10 @@ void Translation::plan_named_access(const Instruction& instruction, std::uint64_
         has_base = (sib & 7u) != 5 || modrm >= 0x40;
         access.scale = sib >> 6 & 3u;
         if (index != rsp) access.index = word_of(index, access.displacement, sib >> 6);
+        if (index != rsp) access.after = plan_.loaded >> index & 1u;
     }
     if (has_base) access.base = word_of(base, access.displacement);
+    if (has_base) access.after |= plan_.loaded >> base & 1u;
     // pop increments rsp before it computes the address of its operand from rsp (SDM volume 2, POP).
     if (is_one_byte(instruction) && instruction.opcode == 0x8f && has_base && base == rsp)
         access.displacement += instruction.implied_bytes;
@@ -234,6 +236,15 @@ void Translation::plan_implied_access(const Instruction& instruction, std::uint6
     const unsigned to = by_register ? (code[instruction.modrm_offset] >> 3 & 7u) | extended : unsigned{rdi};
     access.base = word_of(to, access.displacement);
     add_access(access, instruction, !by_register);
+}
+
+/// Which registers have a loaded value, or one that was computed from one, after the instruction. Loads from the stack
+/// by push and pop are left out: they seldom miss.
+RegisterSet loaded_after(const Instruction& instruction, RegisterSet loaded) {
+    const bool loads = instruction.reads_memory && instruction.implied_bytes == 0;
+    const unsigned written = instruction.written & ~(1u << rsp);
+    if (loads || (instruction.read & loaded) != 0) return static_cast<RegisterSet>(loaded | written);
+    return static_cast<RegisterSet>(loaded & ~unsigned{instruction.overwritten});
 }
 
 /// Updates what is known of the registers to what holds after the instruction.
@@ -304,6 +315,8 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     segment.block = id_;
     segment.first = first & 0x7fU;
     const std::size_t end = decoded_.segment_end(first);
+    // As if the segment had run before: a loop that follows a list has loaded the pointer in its last round.
+    for (std::size_t i = first; i < end; ++i) plan_.loaded = loaded_after(decoded_.instructions[i], plan_.loaded);
     unsigned instructions = 0;
     for (std::size_t i = first; i < end; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
@@ -311,6 +324,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
         if (runs_in_place(instruction)) break;
         plan_.offset = static_cast<std::uint16_t>(pc - segment.pc);
         plan_instruction(i, pc);
+        plan_.loaded = loaded_after(instruction, plan_.loaded);
         segment.last = static_cast<unsigned>(instruction.control) & 0x1fU;
         segment.last_bytes = instruction.length & 0xfU;
         ++instructions;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/x86_64/cpu/registers.h"
+#include "engine/x86_64/decode/instruction.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -33,6 +34,7 @@ struct RecordingPlan {
     std::array<Known, kRegisters + 1> known{};
     std::array<std::uint8_t, kRegisters> at_start{};  ///< by register: the word that the prologue writes it to; 0: none
     std::array<Capture, kMostWords> captures{};
+    RegisterSet loaded = 0;  ///< registers whose value follows from one that the segment has loaded
     std::size_t capture_count = 0;
     std::size_t next_capture = 0;   ///< the first that has not been emitted
     std::uint8_t words = 1;         ///< of the record so far

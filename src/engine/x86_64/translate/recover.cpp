@@ -88,6 +88,8 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
         if (i > place.index && place.block->marks[i].begins_segment != 0) break;
         count_classes(thread, place.block->marks[i].classes & open, -1, place.block->budgeted);
+        if ((place.block->counted & kCostRows) != 0)
+            thread.tuples.add(kCostRow, -std::int64_t{place.block->marks[i].cost});
     }
 }
 
@@ -110,15 +112,16 @@ ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
     return segment;
 }
 
-void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes, bool budgeted) {
+void count_instruction(Thread& thread, std::uint64_t pc, const Counting& counting) {
     // It has been executed, so its own bytes can be read, even if the engine did not know them as executable. The bytes
     // after it may be unreadable.
     std::uint8_t code[kLongestInstruction] = {};
     const std::size_t size = guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Instruction instruction;
-    if (open_classes == 0 || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
-    const auto open = static_cast<ClassSet>(open_classes | bit(Class::instructions));
-    count_classes(thread, instruction.classes & open, 1, budgeted);
+    if (!counting.on() || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
+    const auto open = static_cast<ClassSet>(counting.open | bit(Class::instructions));
+    count_classes(thread, instruction.classes & open, 1, counting.budgeted);
+    if ((open & kCostRows) != 0) thread.tuples.add(kCostRow, cost_alone(instruction, *counting.machine));
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -26,6 +26,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/x86_64/cpu/thread.h"
+#include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -61,7 +62,7 @@ void uncount_from(Thread& thread, Block& block, std::uint64_t pc);
 void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted);
 
 /// Counts the instruction at `pc`, which has been executed outside of any block (Routines::run_in_place), in the
-/// classes of `open_classes`. Counts nothing if the instruction can't be read or decoded any more.
-void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes, bool budgeted);
+/// open classes. Counts nothing if the instruction can't be read or decoded any more.
+void count_instruction(Thread& thread, std::uint64_t pc, const Counting& counting);
 
 }  // namespace anyperf::engine::x86_64

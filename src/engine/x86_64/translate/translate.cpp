@@ -14,6 +14,7 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
     here.lent = (index <= lent_until_ ? lent_ : rsp) & 7u;
     here.spilled = spilled;
+    here.cost = index < decoded_.count && counted_at_start(decoded_.instructions[index]) != 0 ? costs_[index] : 0;
     here.classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
 }
 
@@ -34,11 +35,20 @@ void Translation::end_before_translated() {
     }
 }
 
+/// The instructions of a shorter block cost what they cost in the ordinary one.
+void Translation::decode_instructions(std::uint16_t limit) {
+    const std::size_t most = single_instruction_ ? 1 : limit != 0 ? limit : kLongestBlock;
+    decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_);
+    if (!counts_cost()) return;
+    compute_costs();
+    for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
+}
+
 /// Decodes the block and allocates its records. False if there is no record left. Successive blocks begin with
 /// different lanes, see kLanes in run/live_counters.h.
 bool Translation::begin_block(std::uint16_t limit) {
     single_instruction_ = limit == kSingleInstruction;
-    decode_block(code_, single_instruction_ ? 1 : limit != 0 ? limit : kLongestBlock, decoded_);
+    decode_instructions(limit);
     if (!single_instruction_) end_before_breakpoint();
     end_before_translated();
     id_ = cache_.blocks.allocate();

@@ -36,6 +36,7 @@
 #include "engine/x86_64/cpu/thread.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode_block.h"
+#include "engine/x86_64/translate/cost.h"
 #include "engine/x86_64/translate/emitter.h"
 #include "engine/x86_64/translate/recording_plan.h"
 #include "engine/x86_64/translate/tuple_table.h"
@@ -46,6 +47,8 @@ namespace anyperf::engine::x86_64 {
 // may change control.
 static_assert(kLongestBlock + 2 * (kMaximumSideExits + 1) <= 0xff);
 
+inline constexpr models::Machine kDefaultMachine{};
+
 /// What new blocks count. It may grow while the process runs (engine/threads/counting.h); what was
 /// translated before is then removed. Each block records the set that it counts (Block::counted).
 struct Counting {
@@ -53,6 +56,7 @@ struct Counting {
     bool budgeted = false;        ///< some thread has had a limited budget: blocks take their instructions from it
     bool recording = false;       ///< segments record what they access; only while classes are counted
     std::uint8_t line_shift = 0;  ///< while recording: the modelled lines have two to this power bytes
+    const models::Machine* machine = &kDefaultMachine;  ///< whose cycles are counted
 
     bool on() const { return open != 0; }
 };
@@ -90,6 +94,7 @@ class Translation {
 
   private:
     bool begin_block(std::uint16_t limit);
+    void decode_instructions(std::uint16_t limit);
     const std::uint8_t* bytes_at(std::uint64_t address) const { return code_.at + (address - code_.pc); }
     void end_before_translated();
     void emit_instructions();
@@ -97,6 +102,8 @@ class Translation {
     // count.cpp: budget and counters
     void emit_prologue(std::size_t first, std::uint64_t pc);
     run::Tuple tuple_of(std::size_t first) const;
+    bool counts_cost() const { return (counting_.open & kCostRows) != 0; }
+    void compute_costs();
     void emit_charge(std::int32_t instructions, bool flags_dead, std::uint32_t budget_payload);
     bool lend_register(std::size_t first);
     void emit_additions(const Additions& additions, bool flags_dead, std::size_t first);
@@ -205,6 +212,7 @@ class Translation {
     DecodedBlock decoded_;
     Block* block_ = nullptr;
     BlockId id_ = 0;
+    InstructionCosts costs_{};            ///< of the block's instructions, if cycles are counted
     bool out_of_records_ = false;         ///< no room for an exit: the block can't be used
     RecordingPlan plan_;                  ///< of the current segment, while accesses are recorded
     std::size_t lane_ = 0;                ///< the lane that the current segment charges

@@ -13,7 +13,7 @@ namespace {
 struct Packed {
     std::uint64_t half[2];
 };
-static_assert(kLongestBlock < 0x80);
+static_assert(kLongestBlock <= run::kLargestAmount && run::kLargestAmount < 0x80);
 
 Packed packed(const Tuple& tuple) {
     Packed both;
@@ -54,7 +54,7 @@ Tuple one_of(std::size_t row) {
 /// Whether a segment can add this: a program may have overwritten what a word means.
 bool is_possible(const Tuple& tuple) {
     for (const std::uint8_t amount : tuple.amount)
-        if (amount > kLongestBlock) return false;
+        if (amount > run::kLargestAmount) return false;
     return !is_empty(packed(tuple));
 }
 

@@ -1,0 +1,320 @@
+#include "engine/x86_64/translate/cost.h"
+
+#include <algorithm>
+
+#include "engine/x86_64/cpu/registers.h"
+#include "engine/x86_64/decode/timing.h"
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+/// Hundredths of a cycle.
+using Hundredths = std::uint32_t;
+constexpr Hundredths kCycle = 100;
+
+/// An atomic operation on memory waits for all before it (published for Skylake: 18 cycles).
+constexpr unsigned kLockCycles = 18;
+/// A REP string instruction takes so long to start, whatever it moves.
+constexpr unsigned kRepeatCycles = 24;
+
+/// The registers by which an instruction addresses its ModRM operand.
+struct Address {
+    RegisterSet registers = 0;
+    std::uint64_t key = 0;  ///< equal for operands with equal registers and displacements
+};
+
+Address address_of_operand(const Instruction& instruction, const std::uint8_t* code, std::uint64_t end) {
+    Address address;
+    if (instruction.modrm_offset == 0) return address;
+    const unsigned modrm = code[instruction.modrm_offset];
+    if (modrm >= 0xc0) return address;
+    // R, X and B: bits 2 to 0 of REX; inverted in bits 7 to 5 after C4 and 62. C5 has neither X nor B.
+    constexpr std::uint8_t kTwoByteVex = 0xc5;
+    unsigned extension = instruction.has_rex ? code[instruction.rex_offset] : 0;
+    if (instruction.has_vex && code[instruction.vex_offset] != kTwoByteVex)
+        extension = ~unsigned{code[instruction.vex_offset + 1u]} >> 5;
+    unsigned base = (modrm & 7) | (extension & 1) << 3;
+    unsigned index = 0;
+    unsigned scale = 0;
+    bool has_base = !instruction.rip_relative;
+    if (instruction.sib_offset != 0) {
+        const unsigned sib = code[instruction.sib_offset];
+        has_base = (sib & 7) != 5 || modrm >= 0x40;
+        base = (sib & 7) | (extension & 1) << 3;
+        index = (sib >> 3 & 7) | (extension & 2) << 2;
+        scale = sib >> 6;
+        if (index != 4) address.registers |= static_cast<RegisterSet>(1u << index);
+    }
+    if (has_base) address.registers |= static_cast<RegisterSet>(1u << base);
+    const auto displacement =
+        static_cast<std::uint64_t>(instruction.displacement) + (instruction.rip_relative ? end : 0);
+    address.key = displacement << 16 | scale << 12 | index << 8 | base << 4 | unsigned{has_base} << 1 | 1;
+    return address;
+}
+
+/// Whether a conditional branch is one micro-operation with the comparison before it.
+bool fuses(const Instruction& before, const Instruction& branch) {
+    return branch.control == Control::conditional && before.sets_flags && !before.writes_memory &&
+           before.control == Control::none && timing_of(before.timing).latency == 1;
+}
+
+bool is_atomic(const Instruction& instruction) {
+    const bool exchange = instruction.map == 0 && (instruction.opcode & 0xfe) == 0x86;  // xchg, without a prefix
+    return instruction.lock || (exchange && instruction.writes_operand);
+}
+
+bool is_taken(const Instruction& instruction) {
+    return instruction.control == Control::jump || instruction.control == Control::jump_indirect ||
+           instruction.control == Control::call || instruction.control == Control::call_indirect ||
+           instruction.control == Control::ret;
+}
+
+/// Whether the instruction only loads: the latency in data/timing is that of its form with registers.
+bool only_loads(const Instruction& instruction, const Address& address) {
+    constexpr unsigned kMoves = 2;  // cycles, between general and vector registers
+    const unsigned read = instruction.read & ~unsigned{address.registers};
+    return instruction.reads_operand && !instruction.writes_operand && !instruction.sets_flags && read == 0 &&
+           instruction.vector_read == 0 && timing_of(instruction.timing).latency <= kMoves;
+}
+
+/// What a segment takes of each part of the core.
+class Throughput {
+  public:
+    explicit Throughput(const models::Pipeline& core) : core_(core) {}
+
+    void add(const Instruction& instruction, bool fused) {
+        const Timing& timing = timing_of(instruction.timing);
+        slots_ += fused ? 0 : timing.slots + unsigned{instruction.reads_memory && instruction.writes_memory};
+        loads_ += instruction.reads_memory;
+        stores_ += instruction.writes_memory;
+        taken_ += is_taken(instruction);
+        if (is_atomic(instruction)) alone_ += kLockCycles;
+        if (instruction.rep) alone_ += kRepeatCycles;
+        execute(timing);
+    }
+
+    Hundredths cycles() const {
+        // The occupancies in data/timing are those of four integer and three vector units.
+        const Hundredths integer = std::max(integer_ * 4 / core_.integer_units, half_integer_);
+        const Hundredths vector = std::max({vector_ * 3 / core_.vector_units, half_vector_, one_vector_});
+        const Hundredths ports = std::max({loads_ * kCycle / core_.loads, stores_ * kCycle / core_.stores, multiply_});
+        return std::max({slots_ * kCycle / core_.width, integer, vector, ports, divide_, taken_ * kCycle}) +
+               alone_ * kCycle;
+    }
+
+  private:
+    void execute(const Timing& timing) {
+        constexpr Hundredths kQuarter = kCycle / 4;
+        constexpr Hundredths kThird = kCycle / 3;
+        switch (timing.unit) {
+            case Unit::none: break;
+            case Unit::integer:
+                integer_ += std::max<Hundredths>(kQuarter * timing.slots, kQuarter);
+                if (timing.occupancy > kQuarter) half_integer_ += timing.occupancy;
+                break;
+            case Unit::multiply:
+                integer_ += kQuarter;
+                multiply_ += timing.occupancy;
+                break;
+            case Unit::divide: divide_ += timing.occupancy; break;
+            case Unit::divide64: divide_ += core_.wide_division * kCycle / 2; break;
+            case Unit::vector:
+                vector_ += kThird;
+                if (timing.occupancy >= kCycle)
+                    one_vector_ += timing.occupancy;
+                else if (timing.occupancy > kThird + 1)
+                    half_vector_ += timing.occupancy;
+                break;
+        }
+    }
+
+    const models::Pipeline& core_;
+    unsigned slots_ = 0;
+    unsigned loads_ = 0;
+    unsigned stores_ = 0;
+    unsigned taken_ = 0;
+    unsigned alone_ = 0;  ///< cycles in which nothing else runs
+    Hundredths integer_ = 0;
+    Hundredths half_integer_ = 0;  ///< of what only half of the units execute
+    Hundredths multiply_ = 0;
+    Hundredths divide_ = 0;
+    Hundredths vector_ = 0;
+    Hundredths half_vector_ = 0;
+    Hundredths one_vector_ = 0;
+};
+
+/// When each value is ready, in cycles from the start of the first round, if nothing but values is waited for.
+class Values {
+  public:
+    explicit Values(const models::Machine& machine) : machine_(machine) {}
+
+    void run(const Instruction& instruction, const Address& address) {
+        const Timing& timing = timing_of(instruction.timing);
+        unsigned start = inputs(instruction, address);
+        if (instruction.reads_memory) start = std::max(start, loaded(instruction, address));
+        const unsigned latency = only_loads(instruction, address) ? 0
+                                 : timing.unit == Unit::divide64  ? machine_.pipeline.wide_division
+                                                                  : timing.latency;
+        const unsigned end = start + latency;
+        for (unsigned set = instruction.written & kFollowed; set != 0; set &= set - 1) {
+            const unsigned reg = static_cast<unsigned>(__builtin_ctz(set));
+            general_[reg] = end;
+            ++version_[reg];
+        }
+        for (std::uint64_t set = instruction.vector_written; set != 0; set &= set - 1)
+            vector_[static_cast<unsigned>(__builtin_ctzll(set))] = end;
+        if (instruction.sets_flags) flags_ = end;
+        if (instruction.writes_operand && address.key != 0) store(key_now(address), end);
+        latest_ = std::max(latest_, end);
+    }
+
+    /// When the last of all values so far is ready.
+    unsigned latest() const { return latest_; }
+
+  private:
+    /// The stack pointer is followed by renaming: pushes and pops do not wait for each other.
+    static constexpr unsigned kFollowed = 0xffffu & ~(1u << rsp);
+
+    unsigned inputs(const Instruction& instruction, const Address& address) const {
+        const bool accesses = instruction.reads_memory || instruction.writes_memory;
+        unsigned start = instruction.tests_flags ? flags_ : 0;
+        const unsigned data = instruction.read & kFollowed & (accesses ? ~unsigned{address.registers} : ~0u);
+        for (unsigned set = data; set != 0; set &= set - 1)
+            start = std::max(start, general_[static_cast<unsigned>(__builtin_ctz(set))]);
+        // A load to the x87 stack takes a new place there.
+        const bool pushes = instruction.reads_memory && timing_of(instruction.timing).latency <= 1;
+        for (std::uint64_t set = pushes ? instruction.vector_read & ~kX87Stack : instruction.vector_read; set != 0;
+             set &= set - 1)
+            start = std::max(start, vector_[static_cast<unsigned>(__builtin_ctzll(set))]);
+        return start;
+    }
+
+    unsigned loaded(const Instruction& instruction, const Address& address) const {
+        unsigned start = 0;
+        for (unsigned set = address.registers & kFollowed; set != 0; set &= set - 1)
+            start = std::max(start, general_[static_cast<unsigned>(__builtin_ctz(set))]);
+        start += machine_.latencies.l1;
+        if (!instruction.reads_operand || address.key == 0) return start;
+        const std::uint64_t key = key_now(address);
+        for (const Stored& stored : stored_)
+            if (stored.key == key) start = std::max(start, stored.ready + machine_.pipeline.forwarding);
+        return start;
+    }
+
+    /// The key of an operand, which changes with its registers' values.
+    std::uint64_t key_now(const Address& address) const {
+        std::uint64_t versions = 0;
+        for (unsigned set = address.registers & kFollowed; set != 0; set &= set - 1)
+            versions += version_[static_cast<unsigned>(__builtin_ctz(set))];
+        return address.key ^ versions << 48;
+    }
+
+    void store(std::uint64_t key, unsigned ready) {
+        for (Stored& stored : stored_)
+            if (stored.key == key) {
+                stored.ready = ready;
+                return;
+            }
+        stored_[next_stored_++ % stored_.size()] = {key, ready};
+    }
+
+    struct Stored {
+        std::uint64_t key;
+        unsigned ready;
+    };
+
+    const models::Machine& machine_;
+    std::array<unsigned, 16> general_{};
+    std::array<unsigned, 33> vector_{};
+    std::array<std::uint32_t, 16> version_{};
+    std::array<Stored, 12> stored_{};
+    std::size_t next_stored_ = 0;
+    unsigned flags_ = 0;
+    unsigned latest_ = 0;
+};
+
+/// A segment with what its instructions address.
+struct SegmentCode {
+    const Instruction* instructions;
+    std::size_t count;
+    std::array<Address, kLongestBlock> address;
+};
+
+/// By how much a round of the segment delays the next one.
+Hundredths carried_latency(const SegmentCode& segment, const models::Machine& machine) {
+    // The first two rounds fill the pipeline; the others show the delay.
+    constexpr unsigned kWarm = 2;
+    constexpr unsigned kMeasured = 2;
+    Values values{machine};
+    unsigned before = 0;
+    for (unsigned round = 0; round < kWarm + kMeasured; ++round) {
+        if (round == kWarm) before = values.latest();
+        for (std::size_t i = 0; i < segment.count; ++i) values.run(segment.instructions[i], segment.address[i]);
+    }
+    return (values.latest() - before) * kCycle / kMeasured;
+}
+
+/// Eighths of a cycle; above sixteen to four significant bits.
+unsigned rounded(Hundredths cycles) {
+    unsigned units = (cycles * kCostUnits + kCycle / 2) / kCycle;
+    unsigned step = 1;
+    while (units / step >= 2 * kCostUnits) step *= 2;
+    units = (units + step / 2) / step * step;
+    return std::max(units, 1u);
+}
+
+/// What an instruction contributes to the cost of its segment: the cost is divided in proportion.
+Hundredths weight(const Instruction& instruction, bool waits, const models::Machine& machine) {
+    const Timing& timing = timing_of(instruction.timing);
+    Hundredths weight = timing.slots * kCycle / machine.pipeline.width + 1;
+    if (timing.unit == Unit::divide64) return weight + machine.pipeline.wide_division * kCycle;
+    if (timing.occupancy > kCycle) weight += timing.occupancy;
+    if (waits) weight += (timing.latency + (instruction.reads_memory ? machine.latencies.l1 : 0u)) * kCycle;
+    if (is_atomic(instruction)) weight += kLockCycles * kCycle;
+    if (instruction.rep) weight += kRepeatCycles * kCycle;
+    return weight;
+}
+
+/// Divides `cost` among the instructions.
+void divide(const SegmentCode& segment, unsigned cost, bool waits, const models::Machine& machine, std::uint16_t* out) {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < segment.count; ++i) all += weight(segment.instructions[i], waits, machine);
+    std::uint64_t sum = 0;
+    std::uint64_t given = 0;
+    for (std::size_t i = 0; i < segment.count; ++i) {
+        sum += weight(segment.instructions[i], waits, machine);
+        const std::uint64_t part = cost * sum / all - given;
+        given += part;
+        out[i] = static_cast<std::uint16_t>(std::min<std::uint64_t>(part, kMostCost));
+    }
+}
+
+}  // namespace
+
+void cost_segment(const DecodedBlock& block, std::size_t first, std::size_t end, const std::uint8_t* code,
+                  const models::Machine& machine, InstructionCosts& out) {
+    SegmentCode segment;
+    segment.instructions = block.instructions + first;
+    segment.count = end - first;
+    Throughput throughput{machine.pipeline};
+    std::uint64_t offset = 0;
+    for (std::size_t i = 0; i < segment.count; ++i) {
+        const Instruction& instruction = segment.instructions[i];
+        segment.address[i] = address_of_operand(instruction, code + offset, offset + instruction.length);
+        offset += instruction.length;
+        throughput.add(instruction, i != 0 && fuses(segment.instructions[i - 1], instruction));
+    }
+    const Hundredths busy = throughput.cycles();
+    const Hundredths waiting = carried_latency(segment, machine);
+    divide(segment, rounded(std::max(busy, waiting)), waiting > busy, machine, out.data() + first);
+}
+
+unsigned cost_alone(const Instruction& instruction, const models::Machine& machine) {
+    Throughput throughput{machine.pipeline};
+    throughput.add(instruction, false);
+    return std::min(rounded(std::max<Hundredths>(throughput.cycles(), timing_of(instruction.timing).occupancy)),
+                    kMostCost);
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,92 @@
+// stalls.h: how many cycles a core loses by what the models of caches, TLBs and branch predictors found, beside the
+// cost that its code has without misses (engine/x86_64/translate/cost.h).
+//
+// The problem: a core has many misses under way at a time, so their latencies must not be added up. A simulation of its
+// window would say how they overlap, and costs some 70 ns for each instruction.
+//
+// The rules:
+// - A miss costs its latency less what a window of instructions hides (kHidden). Misses in the next kWindow words, some
+//   256 instructions, overlap with it and cost an eighth of their latency.
+// - A load whose address comes from another load of its segment waits for that one, so it costs all of its latency.
+// - A store waits in a buffer: it costs an eighth of its latency.
+// - A misprediction costs the machine's penalty. It does not end the overlap.
+// - A fetch that misses costs half of its latency: instructions that were fetched before hide the rest.
+//
+// kHidden, kWindow and the eighth are the same for all machines. A prefetched line hits, so it costs nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "models/caches/core.h"
+#include "models/machine.h"
+
+namespace anyperf::models {
+
+/// The stalls of one thread. Positions are in words of its records: a record has one for its segment, and one for each
+/// register that an address depends on, which makes some three instructions a word.
+class Stalls {
+  public:
+    explicit Stalls(const Latencies& latencies) : latencies_(latencies) {}
+
+    /// What follows happened at `position` words of the present records.
+    void at(std::uint64_t position) { position_ = start_ + position; }
+    /// The present records had so many words: what follows is in the next ones.
+    void next_records(std::uint64_t words) { start_ += words; }
+
+    /// An instruction was fetched from `source`.
+    void fetched(Source source) {
+        if (source != Source::l1) cycles_ += latency_of(source) / 2;
+    }
+
+    /// An operand was accessed. `waits`: its address comes from a load. `translation`: cycles of TLB misses.
+    void accessed(Source source, Access kind, bool waits, unsigned translation) {
+        if (source != Source::l1 || translation != 0) cycles_ += cost_of(latency_of(source) + translation, kind, waits);
+    }
+
+    void mispredicted(std::uint64_t branches) { cycles_ += branches * latencies_.misprediction; }
+
+    /// Cycles of first TLB misses, and of page walks among them.
+    unsigned translation(std::uint64_t misses, std::uint64_t walks) const {
+        return static_cast<unsigned>(misses * latencies_.second_tlb + walks * latencies_.page_walk);
+    }
+
+    /// The cycles lost since the last call.
+    std::uint64_t take() {
+        const std::uint64_t taken = cycles_;
+        cycles_ = 0;
+        return taken;
+    }
+
+  private:
+    static constexpr unsigned kHidden = 25;
+    static constexpr std::uint64_t kWindow = 80;
+    static constexpr unsigned kOverlapping = 8;
+
+    unsigned latency_of(Source source) const {
+        switch (source) {
+            case Source::l1: return latencies_.l1;
+            case Source::l2: return latencies_.l2;
+            case Source::l3: return latencies_.l3;
+            case Source::clean_peer:
+            case Source::modified_peer: return latencies_.peer;
+            default: return latencies_.memory;
+        }
+    }
+
+    unsigned cost_of(unsigned latency, Access kind, bool waits) {
+        if (kind == Access::store) return latency / kOverlapping;
+        if (waits) return latency > latencies_.l1 ? latency - latencies_.l1 : 0;
+        if (position_ < window_end_) return latency / kOverlapping;
+        if (latency <= kHidden) return 0;
+        window_end_ = position_ + kWindow;
+        return latency - kHidden;
+    }
+
+    const Latencies& latencies_;
+    std::uint64_t cycles_ = 0;
+    std::uint64_t start_ = 0;  ///< of the present records
+    std::uint64_t position_ = 0;
+    std::uint64_t window_end_ = 0;  ///< until which misses overlap with the first one
+};
+
+}  // namespace anyperf::models
