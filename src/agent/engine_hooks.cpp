@@ -10,6 +10,7 @@
 #include "agent/lifecycle/user_memory.h"
 #include "agent/probes/breakpoint_hits.h"
 #include "agent/probes/probe_hits.h"
+#include "agent/read_counter.h"
 #include "agent/sampling/clock_sampling.h"
 #include "agent/sampling/overflow_budget.h"
 #include "agent/sampling/update_active_events.h"
@@ -70,6 +71,10 @@ void at_timer_expiry(Thread& thread) {
 
 void at_budget_end(Thread& thread) {
     agent::grant_next_budget(thread);
+}
+
+bool read_counter(Thread& thread, std::uint32_t counter, std::uint64_t& value) {
+    return agent::read_counter(thread, counter, value);
 }
 
 // Single instructions and return targets.

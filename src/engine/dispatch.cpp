@@ -343,6 +343,23 @@ bool do_segment_base(Thread& thread, const Exit& exit) {
     return true;
 }
 
+/// rdpmc of a virtual counter (SDM volume 2, RDPMC). It is counted here, as an instruction that runs in place is. False
+/// if the thread may not read it: the CPU then raises the fault.
+bool do_rdpmc(Thread& thread, const Exit& exit) {
+    const std::uint64_t pc = exit.target() - exit.length;
+    x86_64::Registers before = thread.registers;
+    before.rip = pc;
+    auto& r = thread.registers.r;
+    std::uint64_t value = 0;
+    if (!hooks::read_counter(thread, static_cast<std::uint32_t>(r[x86_64::rcx]), value)) return false;
+    r[x86_64::rax] = value & 0xffffffffu;
+    r[x86_64::rdx] = value >> 32;
+    model_instruction(thread, before);
+    x86_64::count_instruction(thread, pc, thread.engine->counting);
+    note_instruction_ran(thread, pc);
+    return true;
+}
+
 /// An instruction that the engine emulates.
 void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
     const Exit& exit = block_exit.exit;
@@ -359,6 +376,11 @@ void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
             break;
         case Control::rdtsc:
             if (!do_timestamp(thread, exit)) next -= exit.length;
+            break;
+        case Control::rdpmc:
+            if (do_rdpmc(thread, exit)) break;
+            thread.registers.rip = exit.target() - exit.length;
+            run_in_place(thread);
             break;
         case Control::segment_base:
             if (!do_segment_base(thread, exit)) next -= exit.length;

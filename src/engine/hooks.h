@@ -59,6 +59,9 @@ void at_timer_expiry(Thread& thread);
 /// instruction.
 void at_budget_end(Thread& thread);
 
+/// rdpmc of this counter. False: the thread may not read it, and the instruction faults.
+bool read_counter(Thread& thread, std::uint32_t counter, std::uint64_t& value);
+
 // Single instructions and return targets (instrumentation.h).
 
 /// The instruction at registers.rip is about to run in a block of its own, because there is a breakpoint at its address

@@ -72,7 +72,7 @@ void put_cpu(VirtualTree& tree, const VirtualFileSettings& settings) {
         put(tree, "cpu", "caps/modelled_machine", fmt::format("{}\n", settings.modelled_machine));
     put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
     put(tree, "cpu", "caps/pmu_name", fmt::format("{}\n", kPmuName));
-    put(tree, "cpu", "rdpmc", "0\n", true);  // off: no register holds a virtual count
+    put(tree, "cpu", "rdpmc", "1\n", true);  // a thread reads its own mapped events
 }
 
 // Their owner may write all of them, as root may write the kernel's.

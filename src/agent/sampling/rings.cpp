@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "abi/mmap_page.h"
 #include "agent/broker_request.h"
 #include "agent/sampling/local_read.h"
 #include "engine/freestanding/pages.h"
@@ -74,17 +75,28 @@ Ring ring_of(Thread& thread, RingIndex index) {
     return {&page, at_address<std::byte>(view.address), data};
 }
 
+namespace {
+
+EventIndex number_of(const Thread& thread, const EventPage& event) {
+    return static_cast<EventIndex>(&event - &existing_process(*thread.engine)->events[0]);
+}
+
+}  // namespace
+
 void publish(Thread& thread, EventPage& event) {
     const Ring ring = ring_of(thread, event.ring);
     if (ring.memory == nullptr) return;
     const std::uint64_t clock = task_clock();
     const PageLockGuard lock{thread, ring.page->lock};
     if (!lock) return;
-    subsystem::publish(ring.header(),
-                       {.enabled = enabled_at(event, clock),
-                        .running = running_at(event, clock),
-                        .index = 0,
-                        .offset = static_cast<std::int64_t>(count_at(event, local_value(thread, event.source)))});
+    const bool readable = (ring.header().capabilities & abi::capability("cap_user_rdpmc")) != 0;
+    subsystem::publish(
+        ring.header(),
+        {.enabled = enabled_at(event, clock),
+         .running = running_at(event, clock),
+         .index = readable && event.state == subsystem::EventState::counting ? number_of(thread, event) + 1 : 0,
+         .offset = static_cast<std::int64_t>(count_at(event, local_value(thread, event.source))),
+         .readable = readable});
 }
 
 }  // namespace anyperf::agent

@@ -34,7 +34,9 @@ void set_state(World& world, Event& event, EventState state) {
     }
     const bool is_active = state == EventState::counting;
     report_to_pmu(world, event, previous == EventState::counting, is_active);
-    if (is_active) update_header(world, event);
+    // As x86_pmu_del() of Linux: rdpmc has no index for an event that is off.
+    const bool was_readable = previous == EventState::counting && !event.wiring.software;
+    if (is_active || was_readable) update_header(world, event);
     // Only for events that sample or count occurrences does the thread's work depend on the state.
     const bool concerned = event.samples() || event.source().kind == Source::Kind::occurrences;
     if (event.task && concerned) request_safepoint_later(world, *event.task);

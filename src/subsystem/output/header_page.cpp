@@ -1,9 +1,22 @@
 #include "subsystem/output/header_page.h"
 
+#include "abi/attr_flags.h"
 #include "subsystem/events/totals.h"
 #include "subsystem/shared/ring.h"
 
 namespace anyperf::subsystem {
+
+namespace {
+
+/// Whether its thread may read it by rdpmc (agent/read_counter.h): a hardware event that the thread has opened
+/// for itself, and that counts nothing else.
+bool is_readable_by_rdpmc(const Event& event) {
+    constexpr std::uint64_t kInherits = abi::flag("inherit");
+    return event.source().kind == Source::Kind::counters && !event.wiring.software && event.task != nullptr &&
+           event.task == event.opener && !event.cpu_wide && !event.flag(kInherits);
+}
+
+}  // namespace
 
 void update_header(World& world, Event& event) {
     const RingIndex index = event.ring;
@@ -12,12 +25,14 @@ void update_header(World& world, Event& event) {
     const Total own = own_total(world, event);
     RingPage& ring = world.host.ring_page(index);
     auto& header = *reinterpret_cast<abi::MmapPage*>(world.host.ring_memory(index).data());
+    const bool readable = is_readable_by_rdpmc(event);
     const RingLock held(world, ring.lock);
     if (!held) return;
     publish(header, {.enabled = own.enabled + event.inherited_totals.enabled,
                      .running = own.running + event.inherited_totals.running,
-                     .index = 0,  // no counter to read by rdpmc: `offset` is the whole count
-                     .offset = static_cast<std::int64_t>(own.member.value + event.inherited_totals.count)});
+                     .index = readable && event.page->state == EventState::counting ? event.index + 1 : 0,
+                     .offset = static_cast<std::int64_t>(own.member.value + event.inherited_totals.count),
+                     .readable = readable});
 }
 
 }  // namespace anyperf::subsystem

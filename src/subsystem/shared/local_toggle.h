@@ -109,7 +109,8 @@ bool toggle_locally(Self& self, EventIndex index, EventState requested, bool who
                 const typename Self::Held page_held(self, page.lock);
                 change_state(page, state, self.value(page.source), clock);
             }
-            if (state == EventState::counting) self.publish(page);
+            // As x86_pmu_del() of Linux: rdpmc has no index for an event that is off.
+            if (state == EventState::counting || page.source.kind == Source::Kind::counters) self.publish(page);
             return true;
         });
     });

@@ -57,6 +57,8 @@ void start_ring(Ring ring, const RingShape& shape) {
 // The other side of the seqlock that abi/mmap_page.h describes: odd while the fields change.
 void publish(abi::MmapPage& header, const HeaderTimes& times) {
     __atomic_fetch_add(&header.lock, 1, __ATOMIC_ACQ_REL);  // no store below may move before it
+    if (times.readable) header.capabilities |= abi::capability("cap_user_rdpmc");
+    if (times.readable) header.pmc_width = kCounterBits;
     header.index = times.index;
     header.offset = times.offset;
     header.time_enabled = times.enabled;

@@ -52,9 +52,13 @@ void start_ring(Ring ring, const RingShape& shape);
 struct HeaderTimes {
     std::uint64_t enabled = 0;
     std::uint64_t running = 0;
-    std::uint32_t index = 0;  ///< for rdpmc; 0: not available
-    std::int64_t offset = 0;  ///< the count, if index is 0
+    std::uint32_t index = 0;  ///< for rdpmc; 0: not available now
+    std::int64_t offset = 0;  ///< the count, if index is 0; else what is to be added to the value that rdpmc has
+    bool readable = false;    ///< the thread that counts the event may use rdpmc
 };
+
+/// The bits of a counter, as rdpmc reads it. A reader extends the sign.
+inline constexpr unsigned kCounterBits = 48;
 
 /// Writes the header page under its sequence lock: the number is odd while the fields change.
 void publish(abi::MmapPage& header, const HeaderTimes& times);

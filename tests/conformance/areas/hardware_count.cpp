@@ -2,6 +2,7 @@
 // are known exactly: single events, groups, inherit, exec, CPUs and rdpmc.
 #include <algorithm>
 #include <array>
+#include <csignal>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -261,6 +262,29 @@ void read_by_rdpmc() {
     want_at_most("by rdpmc", by_page, after);
 }
 
+/// The page says what rdpmc adds: with the event off, nothing; after a reset, from 0.
+void rdpmc_follows_changes() {
+    const Event event{instructions()};
+    const Ring page{event, 0};
+    event.enable();
+    conformance_loop(1000);
+    (void)rdpmc_count(page.page());
+    event.disable();
+    want_equal("index of an event that is off", page.page().index, 0U);
+    event.reset();
+    event.enable();
+    conformance_loop(1000);
+    const std::uint64_t by_page = rdpmc_count(page.page());
+    want_at_least("by rdpmc after a reset", by_page, 2000U);
+    want_at_most("by rdpmc after a reset", by_page, event.count());
+}
+
+void rdpmc_faults() {
+    constexpr std::uint32_t kNone = 0x3fffffff;
+    const int status = in_child([] { (void)rdpmc(kNone); });
+    want("the thread gets SIGSEGV", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
 }  // namespace
 
 std::vector<Case> hardware_count_cases() {
@@ -286,6 +310,10 @@ std::vector<Case> hardware_count_cases() {
         {"cpus", "events on all CPUs together count the thread's instructions", kHardware, bound_to_cpus},
         {"cpu_wide", "a CPU-wide event counts other processes", kHardware | kRoot, cpu_wide},
         {"loads", "L1-dcache-loads counts the loads of a loop", kHardware, loads},
+        {"rdpmc.changes",
+         "if the page offers rdpmc, it has no index while the event is off, and counts from 0 after a reset", kHardware,
+         rdpmc_follows_changes},
+        {"rdpmc.fault", "rdpmc of a counter that does not exist raises SIGSEGV", kHardware, rdpmc_faults},
         {"rdpmc", "if the page offers rdpmc, its value agrees with read(2)", kHardware, read_by_rdpmc},
     };
 }

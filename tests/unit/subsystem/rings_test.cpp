@@ -222,7 +222,8 @@ TEST_F(Rings, HaveCountAndTimesOfTheLastStartInTheirHeader) {
     const auto& header = *reinterpret_cast<const abi::MmapPage*>(host.ring_memory(mapping.ring).data());
     EXPECT_EQ(header.offset, 5);
     EXPECT_EQ(header.time_enabled, 10);
-    EXPECT_EQ(header.index, 0) << "there is no counter for rdpmc";
+    EXPECT_EQ(header.index, event + 1) << "the counter that the thread may read by rdpmc";
+    EXPECT_EQ(header.pmc_width, 48);
     EXPECT_EQ(header.lock % 2, 0);
     me.run(10, 5);
     EXPECT_EQ(header.offset, 5);

@@ -1,0 +1,18 @@
+// read_counter.h: the rdpmc instruction, by which a thread reads the counters of its own events without a system call
+// (perf_event_open(2), cap_user_rdpmc). The header page of a mapped event says which counter is the event's: its number
+// in the run, plus 1.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/process.h"
+
+namespace anyperf::agent {
+
+/// The value of counter `number`: what its event has counted since its header page was published, in kCounterBits bits.
+/// So the header's offset plus this value is the count, as read(2) returns it. False, and Linux lets the instruction
+/// fault: it is not the counter of an event that this thread counts and that is mapped, or events of several threads
+/// contribute to it.
+bool read_counter(engine::Thread& thread, std::uint32_t number, std::uint64_t& value);
+
+}  // namespace anyperf::agent
