@@ -1,4 +1,5 @@
-// explain.cpp: `anyperf explain`: why performance events do or don't work on this machine. The page lists the findings
+// explain.cpp: `anyperf explain`: why performance events do or don't work on this machine. With names of events it
+// shows what each of them needs (explain/event_facts.h). Without, the page lists the findings
 // (host/findings.h) and ends with a verdict: what works, what doesn't, and what to do. The verdict comes last because a
 // terminal shows the end of a page.
 //
@@ -11,7 +12,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "cli/explain/event_facts.h"
 #include "cli/output/wrap.h"
 #include "host/findings.h"
 #include "host/machine_copy.h"
@@ -36,6 +40,7 @@ struct Options {
     bool all = false;  ///< evidence of every finding, not only of those that limit something
     std::string root = "/";
     std::optional<std::string> save;  ///< a directory to copy the machine's files to
+    std::vector<std::string> events;  ///< event strings to explain, instead of the machine
 };
 
 /// Whether the way can be used at all. Being limited to user mode still counts as working.
@@ -204,6 +209,18 @@ Result<int> save(const std::string& directory, Output& out) {
     return 0;
 }
 
+/// What each event needs, instead of the page about the machine.
+Result<int> explain_events(const host::Root& root, const Options& options, Output& out) {
+    const auto facts = TRY(event_facts(root, options.events));
+    if (options.json)
+        out.print(nlohmann::ordered_json{{"events", facts_as_json(facts)}}.dump(
+                      2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                  "\n");
+    else
+        out.print(facts_as_text(facts));
+    return 0;
+}
+
 Result<int> explain(const Options& options, Output& out) {
     if (options.save) return save(*options.save, out);
     std::error_code ignored;
@@ -212,6 +229,7 @@ Result<int> explain(const Options& options, Output& out) {
                                      "give a directory with the machine's /proc and /sys below it"});
     const host::Root root{options.root};
     TRY(host::check_copy(root));
+    if (!options.events.empty()) return explain_events(root, options, out);
     const auto found = host::findings(root);
     const auto ways = host::ways_to_measure(root);
     out.print(options.json ? to_json(found, ways).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
@@ -221,18 +239,21 @@ Result<int> explain(const Options& options, Output& out) {
 
 VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
+    auto* events = verb.add_option("EVENT", options->events, "explain these events, named as in `anyperf stat -e`");
     verb.add_flag("--json", options->json, "print one JSON object: findings, what works, what doesn't, what to do");
     verb.add_flag("-v,--verbose", options->all, "show the evidence of every finding, even of those in order");
     auto* root = verb.add_option("--root", options->root, "look at another machine's files, below this directory");
     root->type_name("DIR");
     verb.add_option("--save", options->save, "copy this machine's files for --root into this new directory")
         ->type_name("DIR")
-        ->excludes(root);
+        ->excludes(root)
+        ->excludes(events);
     return [options](Output& out) { return explain(*options, out); };
 }
 
 }  // namespace
 
-constinit const Verb kExplain{"explain", "why performance events do or don't work on this machine", declare};
+constinit const Verb kExplain{"explain", "why performance events, or those named, do or don't work on this machine",
+                              declare};
 
 }  // namespace anyperf::cli

@@ -8,14 +8,13 @@
 #include <cctype>
 #include <sstream>
 
-#include "abi/attr_flags.h"
 #include "abi/event_ids.h"
+#include "cli/command/event_call.h"
 #include "cli/stat/events/virtual_events.h"
 #include "events/machine/machine_data.h"
 #include "events/syntax/glob.h"
 #include "host/hardware/cpu_counters.h"
 #include "host/kernel/tracefs.h"
-#include "try.h"
 
 namespace anyperf::cli {
 
@@ -73,21 +72,6 @@ struct Pattern {
         return name_matches(text, event.name) || (!event.alias.empty() && name_matches(text, event.alias));
     }
 };
-
-/// The call that `stat -e NAME` would make for this process, or for the first CPU of a PMU that cannot count tasks. The
-/// event is disabled. Error: the name alone is not an event (it needs a value or a unit mask).
-Result<host::OpenCall> call_for(const events::Machine& machine, const std::string& name) {
-    const auto groups = TRY(events::parse(machine, name));
-    const events::Event& event = groups.front().events.front();
-    host::OpenCall call;
-    call.attr = event.attr;
-    call.attr.flags |= abi::flag("disabled");
-    if (event.cpu_wide_only) {
-        call.pid = -1;
-        call.cpu = event.cpus.empty() ? 0 : event.cpus.front();
-    }
-    return call;
-}
 
 /// Checks the events of a list. Opening an event takes a system call, and a machine has thousands of names. So an event
 /// is opened for each name only where the answers differ within a list (software events, and hardware events of a core
@@ -189,7 +173,8 @@ class UsabilityChecker {
             return {Use::no_pmu,
                     {"cannot open an event of another CPU", list.pmu + " is not a PMU of this machine's CPU", ""}};
         for (const ListedEvent* event : wanted)
-            if (const auto call = call_for(machine_, event->name)) return host::usability(*call, event->name, root_);
+            if (const auto groups = events::parse(machine_, event->name))
+                return host::usability(call_of(groups->front().events.front()), event->name, root_);
         return {};
     }
 
