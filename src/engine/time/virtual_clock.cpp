@@ -96,7 +96,7 @@ bool virtual_time(Thread& thread, std::int32_t clock, std::uint64_t units, std::
 std::uint64_t units_at(const Engine& engine, std::int32_t clock, std::uint64_t ns) {
     const bool is_of_day = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
     const std::uint64_t start = is_of_day ? engine.run->epoch_ns : kUptimeNs;
-    return ns > start ? (ns - start) * kUnitsOfNanosecond : 0;
+    return ns > start ? units_of(ns - start) : 0;
 }
 
 std::uint64_t process_cpu_ns(const Thread& thread) {

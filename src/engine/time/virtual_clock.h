@@ -45,6 +45,12 @@ inline constexpr std::uint64_t kUnitsOfReadTsc = 10 * kUnitsOfNanosecond;
 inline constexpr std::uint64_t kUptimeNs = 3600ull * 1'000'000'000;
 inline constexpr std::int64_t kNsOfSecond = 1'000'000'000;
 
+/// `ns` in units. Longer times than 73 years count as 73 years: so the time of a deadline never overflows.
+constexpr std::uint64_t units_of(std::uint64_t ns) {
+    constexpr std::uint64_t kMost = INT64_MAX / kUnitsOfNanosecond;
+    return (ns < kMost ? ns : kMost) * kUnitsOfNanosecond;
+}
+
 /// Whether programs see the virtual clock: in a deterministic run.
 inline bool has_virtual_clock(const Engine& engine) {
     return engine.run != nullptr && engine.run->deterministic != 0;

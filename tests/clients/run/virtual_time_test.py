@@ -143,6 +143,31 @@ class VirtualTime(unittest.TestCase):
         self.assertIn("tsc", "\n".join(lines))
         self.assertTrue(any(line.endswith("on 0, 0, vdso 0") for line in lines), lines)
 
+    def test_goes_on_by_unusual_timeouts(self):
+        # More than a second of microseconds, and a sleep of 146 years, whose end in quarters of a nanosecond has more than 64 bits.
+        program = self.compiled("""
+            #include <signal.h>
+            #include <stdio.h>
+            #include <sys/syscall.h>
+            #include <time.h>
+            #include <unistd.h>
+            static void ignore(int number) { (void)number; }
+            int main(void) {
+                struct timespec before, after, years = {4611686020, 0};
+                clock_gettime(CLOCK_MONOTONIC, &before);
+                long timeout[2] = {1, 2500000};
+                long answer = syscall(SYS_select, 0, 0, 0, 0, timeout);
+                clock_gettime(CLOCK_MONOTONIC, &after);
+                printf("%ld %ld\\n", answer, (after.tv_nsec - before.tv_nsec) / 100000000 + (after.tv_sec - before.tv_sec) * 10);
+                signal(SIGALRM, ignore);
+                alarm(3);
+                printf("%d\\n", nanosleep(&years, 0));
+            }
+            """)
+        for options in ([], ["--turns"]):
+            with self.subTest(options):
+                self.assertEqual(run(program, options=options), "0 35\n-1\n")
+
     def test_begins_at_the_epoch(self):
         self.assertEqual(run("date", "-u", "+%F %T").strip(), "2026-01-01 00:00:00")
         self.assertEqual(run("date", "+%s", options=["--epoch", "1000000000"]).strip(), "1000000000")

@@ -2,9 +2,9 @@
 // (time/virtual_clock.h); without such a run these calls are the kernel's.
 //
 // A wait for nothing but time takes no real time while the thread is alone. Any other wait is made in the kernel, with
-// a timeout relative to now, since the kernel's clocks show other times. If it times out, the virtual clock is advanced
-// to its end. A timeout that has not passed is left as it was (select(2) would store what remains of it): no virtual
-// time has passed.
+// a timeout that is computed from now, since the kernel's clocks show other times. If it times out, the virtual clock
+// is advanced to its end. If the wait ends before its timeout, no virtual time has passed. So the timeout in the
+// application's memory is left as it was, where the kernel would store what remains of it (select(2)).
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ namespace anyperf::engine {
 
 namespace {
 
-/// The clock is not advanced over longer waits, such as those of `sleep infinity`: a signal ends them.
+/// Longer waits, such as that of `sleep infinity`, take real time even if the thread is alone: a signal will end them.
 constexpr std::int64_t kLongestAdvance = std::int64_t{366} * 24 * 3600 * kNsOfSecond;
 
 enum class Form : std::uint8_t {
@@ -35,18 +35,18 @@ enum class Form : std::uint8_t {
 
 /// What a call waits for besides the time.
 enum class Waits : std::uint8_t {
-    for_nothing,      ///< a signal perhaps
+    for_nothing,      ///< for a signal at most
     for_descriptors,  ///< their number is argument `count`
-    for_others,       ///< what others do
+    for_others,       ///< for what other threads or processes do
 };
 
 struct TimedRow {
     std::uint16_t number;
     Form form;
-    std::uint8_t timeout;  ///< the argument that holds it
-    long timed_out;        ///< the answer then
+    std::uint8_t timeout;  ///< the index of the argument that holds it
+    long timed_out;        ///< the call's answer after the timeout
     Waits waits;
-    std::uint8_t count = 0;
+    std::uint8_t count = 0;  ///< for_descriptors: the index of the argument with their number
 };
 
 constexpr std::array kRows{
@@ -75,12 +75,20 @@ timespec timespec_of(std::int64_t ns) {
 }
 
 std::uint64_t units_after(std::uint64_t start, std::int64_t ns) {
-    return start + static_cast<std::uint64_t>(ns) * kUnitsOfNanosecond;
+    return start + units_of(static_cast<std::uint64_t>(ns));
 }
 
 /// ns until the clock has reached `units`; at least 0.
 std::int64_t ns_until(std::uint64_t units, std::uint64_t now) {
     return units > now ? static_cast<std::int64_t>((units - now + kUnitsOfNanosecond - 1) / kUnitsOfNanosecond) : 0;
+}
+
+/// The timespec of a timeval's two words. More than a second of microseconds is valid, as in do_sys_select()
+/// (fs/select.c).
+timespec from_timeval(const timespec& words) {
+    constexpr long kMicroseconds = 1'000'000;
+    if (words.tv_nsec < 0) return words;  // not valid in either form
+    return {words.tv_sec + words.tv_nsec / kMicroseconds, words.tv_nsec % kMicroseconds * 1000};
 }
 
 /// A timeout in ns. False: the call has no timeout, or one that the kernel refuses.
@@ -92,7 +100,7 @@ bool timeout_of(Thread& thread, const TimedRow& row, std::uint64_t argument, std
     }
     timespec time{};
     if (argument == 0 || !x86_64::guarded_read(argument, time)) return false;
-    if (row.form == Form::timeval) time.tv_nsec = time.tv_nsec < 1'000'000 ? time.tv_nsec * 1000 : -1;
+    if (row.form == Form::timeval) time = from_timeval(time);
     ns = ns_of(time);
     if (ns < 0) return false;
     if (row.form != Form::time_of_day) return true;
@@ -101,7 +109,7 @@ bool timeout_of(Thread& thread, const TimedRow& row, std::uint64_t argument, std
     return true;
 }
 
-/// The timeout that the kernel gets, and what the application sees of it afterwards.
+/// Puts the timeout for the kernel into the call's argument, and stores what the application sees of it afterwards.
 class KernelTimeout {
   public:
     KernelTimeout(Call& call, const TimedRow& row, std::int64_t ns) : call_(call), row_(row) {
@@ -131,7 +139,9 @@ class KernelTimeout {
     timespec time_{};
 };
 
-/// Sleeps until the clock shows `until`. Returns as nanosleep(2) does; kRestartSyscall if a signal came first.
+/// Sleeps from `start`, the present time, until the clock shows `until`. Returns as nanosleep(2) does, and
+/// kRestartSyscall if a signal came first. `remaining`: where the application wants the rest after a signal; 0:
+/// nowhere.
 long sleep_until(Call& call, std::uint64_t start, std::uint64_t until, std::uint64_t remaining) {
     const std::int64_t ns = ns_until(until, start);
     if (ns <= kLongestAdvance && may_advance(call.thread)) {
@@ -150,8 +160,8 @@ long sleep_until(Call& call, std::uint64_t start, std::uint64_t until, std::uint
     return got;
 }
 
-/// FUTEX_WAIT and its like with a timeout. By futex(2) it is relative for FUTEX_WAIT, else a time of CLOCK_MONOTONIC
-/// or, for FUTEX_LOCK_PI always, CLOCK_REALTIME.
+/// FUTEX_WAIT and its like with a timeout. For FUTEX_WAIT the timeout is relative, otherwise it is a time of a clock:
+/// of CLOCK_REALTIME for FUTEX_LOCK_PI and with FUTEX_CLOCK_REALTIME, else of CLOCK_MONOTONIC (futex(2)).
 long timed_futex(Call& call) {
     const std::uint64_t command = call.argument[1] & FUTEX_CMD_MASK;
     const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
@@ -166,7 +176,7 @@ long timed_futex(Call& call) {
                                     ? units_after(now, ns_of(time))
                                     : units_at(call.engine, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, wanted);
     std::int64_t ns = ns_until(until, now);
-    // No other process can change a private word, so while the only thread waits it keeps its value.
+    // No other process can change a private futex word. So it keeps its value while the only thread waits.
     if (ns <= kLongestAdvance && (call.argument[1] & FUTEX_PRIVATE_FLAG) != 0 && may_advance(call.thread)) ns = 0;
     timespec kernel_time = timespec_of(ns);
     if (command != FUTEX_WAIT) {

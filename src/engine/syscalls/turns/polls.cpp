@@ -154,9 +154,9 @@ bool deadline_of_select(Call& call, std::uint64_t& deadline, long& answer) {
     if (!x86_64::guarded_read(call.argument[4], time)) return false;
     answer = -EINVAL;
     if (time.tv_sec < 0 || time.tv_usec < 0) return false;
-    const std::int64_t most = INT64_MAX / kNsOfSecond - 1;
-    deadline = units_from_now(
-        call.thread, std::min<std::int64_t>(time.tv_sec, most) * kNsOfSecond + time.tv_usec % 1'000'000 * 1000);
+    // More than a second of microseconds is valid, as in do_sys_select() (fs/select.c).
+    const timespec normal{time.tv_sec + time.tv_usec / 1'000'000, time.tv_usec % 1'000'000 * 1000};
+    deadline = units_from_now(call.thread, ns_of(normal));
     return true;
 }
 
