@@ -143,6 +143,20 @@ bool map_page(Thread& thread, std::uint32_t number) {
     return true;
 }
 
+/// The page of the live thread `tid`, an id of this process's pid namespace; null if no thread of the run has it. An
+/// unknown namespace may be this one.
+const run::ThreadPage* live_page_of(const Engine& engine, std::int32_t tid) {
+    if (engine.run == nullptr) return nullptr;
+    const run::ThreadPage* found = nullptr;
+    run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
+        const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+        const bool same_namespace =
+            page.pid_namespace == engine.pid_namespace || page.pid_namespace == 0 || engine.pid_namespace == 0;
+        if (page.tid == tid && page.state == run::RecordState::live && same_namespace) found = &page;
+    });
+    return found;
+}
+
 /// Gives the thread's words the meanings that the process's translations use. After an execve the thread has words
 /// already; the process has translated nothing yet, so it adopts their meanings.
 void begin_tuples(Thread& thread) {
@@ -174,9 +188,13 @@ run::ProcessRecord* record_of(const Thread& thread) {
     return engine.run == nullptr || thread.process == 0 ? nullptr : process_record(engine, thread.process);
 }
 
+// A record does not say of which pid namespace its id is. So for a living process its first thread's page decides; of
+// ended ones with this id the latest is taken.
 run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
     if (engine.run == nullptr) return nullptr;
-    for (std::uint32_t number = engine.run_use->processes; number > 0; --number) {
+    const std::uint32_t newest = engine.run_use->processes;
+    if (run::ProcessRecord* const living = record_of_thread(engine, pid); living != nullptr) return living;
+    for (std::uint32_t number = newest; number > 0; --number) {
         if (number >= run::kMaximumProcesses) continue;
         run::ProcessRecord* const record = process_record(engine, number);
         if (record->pid == pid && record->state != run::RecordState::free) return record;
@@ -185,15 +203,9 @@ run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
 }
 
 run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid) {
-    if (engine.run == nullptr) return nullptr;
-    const run::ThreadPage* found = nullptr;
-    run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
-        const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
-        if (page.tid == tid && page.state == run::RecordState::live && page.pid_namespace == engine.pid_namespace)
-            found = &page;
-    });
-    if (found == nullptr || found->process == 0 || found->process >= run::kMaximumProcesses) return nullptr;
-    return process_record(engine, found->process);
+    const run::ThreadPage* const page = live_page_of(engine, tid);
+    if (page == nullptr || page->process == 0 || page->process >= run::kMaximumProcesses) return nullptr;
+    return process_record(engine, page->process);
 }
 
 const char* program_path_of(const Engine& engine, std::int32_t pid) {
@@ -202,13 +214,7 @@ const char* program_path_of(const Engine& engine, std::int32_t pid) {
 }
 
 bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
-    if (engine.run == nullptr) return false;
-    bool found = false;
-    run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
-        const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
-        found = found || (page.tid == tid && page.state == run::RecordState::live);
-    });
-    return found;
+    return live_page_of(engine, tid) != nullptr;
 }
 
 bool has_other_thread_that_can_run(const Thread& thread) {

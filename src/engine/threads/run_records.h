@@ -15,7 +15,8 @@ bool map_run_memory(Engine& engine, int facts_fd, int run_fd);
 /// The record of the thread's process; null without a run, or if all records are used.
 run::ProcessRecord* record_of(const Thread& thread);
 
-/// The record of process `pid` of this run, even if the process has ended; null for other processes.
+/// The record of process `pid` of this run, an id of this process's pid namespace, even if the process has ended; null
+/// for other processes.
 run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid);
 
 /// The record of the process of the live thread `tid`, an id of this process's pid namespace; null if no thread of this
@@ -25,7 +26,7 @@ run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid);
 /// The program of process `pid` of this run, the path that /proc/PID/exe shows; null for other processes.
 const char* program_path_of(const Engine& engine, std::int32_t pid);
 
-/// Whether a live thread of this run has the id `tid`.
+/// Whether a live thread of this run has the id `tid` in this process's pid namespace.
 bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 
 /// Whether the run has another live thread that is not waiting for a child.

@@ -86,6 +86,21 @@ class Environments(unittest.TestCase):
     def test_runs_in_new_namespaces(self):
         self.assert_runs([*NOBODY[:-2], *NAMESPACES])
 
+    def test_processes_of_two_pid_namespaces_with_one_id_are_told_apart(self):
+        prefix = ["unshare", "--pid", "--fork", "--mount-proc"]
+        self.need(prefix)
+        # The second process 1 begins after the first one, and runs while that looks at its parent's program.
+        script = f"""
+            {" ".join(prefix)} sh -c 'echo > begun; while [ ! -e other ]; do sleep 0.1; done; readlink /proc/1/exe; echo > read' &
+            while [ ! -e begun ]; do sleep 0.1; done
+            {" ".join(prefix)} {PYTHON} -c 'import os, time
+open("other", "w").close()
+while not os.path.exists("read"): time.sleep(0.1)'
+            wait"""
+        seen = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], text=True, capture_output=True, check=True, timeout=100,
+                              cwd=self.directory)
+        self.assertEqual(seen.stdout.strip(), os.path.realpath(shutil.which("sh")), seen.stderr)
+
     def test_runs_with_all_of_these_restrictions(self):
         self.assert_runs([*self.mounted(), *NOBODY, *DENYING])
 
