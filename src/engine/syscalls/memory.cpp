@@ -49,7 +49,7 @@ class Change {
         if (held_) ++engine_.exact.epoch;
         has_rights(start, bytes, protection, shared);
     }
-    /// The same, but it is still the same memory.
+    /// The same after a change of rights: it is still the same memory.
     void has_rights(std::uint64_t start, std::uint64_t bytes, std::uint64_t protection, bool shared) {
         if (!held_) return;
         const std::uint64_t end = page_up(start + bytes);
@@ -83,8 +83,8 @@ void make_readable(std::uint64_t& protection) {
     if (executes(protection)) protection |= PROT_READ;
 }
 
-/// Whether a mapping of the file can be seen to change other than by writing to the mapping: the memory is shared, or
-/// the program may write the file by this descriptor. A private mapping, too, shows what is written to its file.
+/// Whether the contents of a mapping may change without a write to the mapping itself: it is shared, or it has code of
+/// a file that the program may write by this descriptor. A private mapping shows what is written to its file, too.
 bool may_change_unseen(const Call& call) {
     const bool is_file = (call.argument[3] & MAP_ANONYMOUS) == 0;
     if ((call.argument[3] & MAP_TYPE) != MAP_PRIVATE) return true;
@@ -237,7 +237,9 @@ long shmdt(Call& call) {
 
 long madvise(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
-    if (call.argument[2] != MADV_DONTNEED && call.argument[2] != MADV_REMOVE) return call.pass_to_kernel();
+    constexpr std::uint64_t kDontNeedLocked = 24;  // MADV_DONTNEED_LOCKED, since Linux 5.18
+    const std::uint64_t advice = call.argument[2];
+    if (advice != MADV_DONTNEED && advice != kDontNeedLocked && advice != MADV_REMOVE) return call.pass_to_kernel();
     const Change change{call, call.argument[0], call.argument[1]};
     const long got = call.pass_to_kernel();
     if (!is_error(got) && change.concerns_code())

@@ -1,5 +1,5 @@
 // Self-modifying code of every kind: on its own page, the next instruction, inside a loop, across a page end, after
-// mprotect, through a second mapping, by a system call, after being mapped over, unmapped or moved, on the stack.
+// mprotect, through a second mapping, by a system call, after being mapped over, unmapped, moved or discarded, on the stack.
 #include "tiny.h"
 
 typedef u64 (*function)(void);
@@ -137,6 +137,27 @@ static void mapped_over(void) {
     say("mapped over", sum);
 }
 
+/// Each advice discards the written code of a private mapping. Then the code of its file is there again.
+static void discarded(void) {
+    const int advices[] = {MADV_DONTNEED, 24};  // MADV_DONTNEED_LOCKED
+    for (unsigned i = 0; i < 2; ++i) {
+        unsigned char code[6];
+        write_code(code, 1000 + i);
+        const long fd = sys(__NR_memfd_create, "code", 0);
+        sys(__NR_write, fd, code, sizeof code);
+        char path[] = "/proc/self/fd/0";
+        path[sizeof path - 2] += (char)fd;
+        const long read_only = sys(__NR_open, path, O_RDONLY);
+        must(fd < 10 && read_only >= 0, "open");
+        unsigned char* page = (unsigned char*)sys(__NR_mmap, 0, 4096, RWX, MAP_PRIVATE, read_only, 0);
+        u64 sum = call(page);
+        write_code(page, 2000 + i);
+        sum = sum * 10000 + call(page);
+        sys(__NR_madvise, page, 4096, advices[i]);
+        say("discarded", sum * 10000 + call(page));
+    }
+}
+
 static void on_the_stack(void) {
     unsigned char code[64];
     unsigned char* page = (unsigned char*)((u64)code & ~4095ul);
@@ -156,6 +177,7 @@ int program(int argc, char** argv, char** envp) {
     two_mappings();
     by_the_kernel();
     mapped_over();
+    discarded();
     on_the_stack();
     return 0;
 }
