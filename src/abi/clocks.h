@@ -1,4 +1,4 @@
-// clocks.h: values of attr.clockid (linux/time.h), and bits of attr.aux_action.
+// clocks.h: values of attr.clockid (linux/time.h).
 //
 // With attr.use_clockid the timestamps of records come from this clock. The kernel accepts CLOCK_MONOTONIC and
 // CLOCK_MONOTONIC_RAW for any event, because they can be read in an NMI. It accepts the others of the table only for
@@ -15,13 +15,6 @@ namespace anyperf::abi {
 inline constexpr std::array kClocks{
     Constant{0, "CLOCK_REALTIME"}, Constant{1, "CLOCK_MONOTONIC"}, Constant{4, "CLOCK_MONOTONIC_RAW"},
     Constant{7, "CLOCK_BOOTTIME"}, Constant{11, "CLOCK_TAI"},
-};
-
-/// Bits of attr.aux_action (Linux 6.13).
-inline constexpr std::array kAuxActions{
-    Bit{0, "aux_start_paused", "the AUX area is paused until resumed"},
-    Bit{1, "aux_pause", "a sample pauses the group's AUX event"},
-    Bit{2, "aux_resume", "a sample resumes it"},
 };
 
 }  // namespace anyperf::abi

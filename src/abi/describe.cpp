@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "abi/attr_flags.h"
+#include "abi/aux_actions.h"
 #include "abi/branch_types.h"
 #include "abi/clocks.h"
 #include "abi/event_ids.h"

@@ -133,9 +133,7 @@ BrokerRequest::BrokerRequest(Thread& thread, run::RequestKind kind, std::uint32_
 }
 
 BrokerRequest& BrokerRequest::payload(const void* bytes, std::size_t count) {
-    payload_ = address_of(bytes);
-    head_.payload_bytes = static_cast<std::uint32_t>(count < run::kRequestPayload ? count : run::kRequestPayload);
-    return *this;
+    return from_application(address_of(bytes), count);
 }
 
 BrokerRequest& BrokerRequest::from_application(std::uint64_t address, std::size_t count) {
@@ -185,7 +183,7 @@ long BrokerRequest::wait() {
     }
     const std::uint64_t before = all_context_switches();
     const long answer = sleep();
-    // The program did not ask to wait, so events that count context switches leave out these.
+    // The program did not ask to wait. So events that count context switches leave these out.
     thread_.page.own_switches += all_context_switches() - before;
     return answer;
 }
@@ -199,11 +197,11 @@ long BrokerRequest::sleep() {
         // The futex wait ends at any change of the number: it may be the answer to the page's previous thread.
         const std::uint32_t seen = __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE);
         if (seen == head_.sequence) return mailbox.answer;
-        const timespec patience{0, kPatienceNs};  // then check whether the broker has ended
+        const timespec patience{0, kPatienceNs};
         const long got =
             kernel_call(__NR_futex, address_of(&mailbox.answered), FUTEX_WAIT, seen, address_of(&patience));
         if (got != -EAGAIN) ++thread_.agent->waits_since_switch;
-        if (got != -ETIMEDOUT || answered()) continue;
+        if (got != -ETIMEDOUT || answered()) continue;  // the next round returns the answer
         if (broker_is_gone(*thread_.engine) || ++silences == kMostSilences) return -EIO;
     }
 }

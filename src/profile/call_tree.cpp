@@ -40,7 +40,7 @@ void sort_callers(Caller& caller) {
 
 Caller callers_of(const Profile& profile, const Row& row) {
     Caller root{.weight = row.self};
-    for (const std::uint32_t index : row.of) {
+    for (const std::uint32_t index : row.sample_indices) {
         const Sample& sample = profile.samples[index];
         Caller* at = &root;
         const LocationId own = profile.stacks[sample.stack].location;

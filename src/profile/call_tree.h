@@ -18,10 +18,11 @@ struct Caller {
     std::vector<Caller> callers{};
 };
 
-/// The callers of the samples of a row (Row::of), merged by function. The root is the row itself; its `place` is kNone.
-/// If functions were inlined at a sample's own address, its path from the root begins with them, innermost first, and
-/// with the function that they were inlined into. The weights of a node's callers add up to at most its own: a sample
-/// whose stack ends at the node has no further caller. The row must be from sum_up() with RowOptions::keep_samples.
+/// The callers of the samples of a row (Row::sample_indices), merged by function. The root is the row itself; its
+/// `place` is kNone. If functions were inlined at a sample's own address, its path from the root begins with them,
+/// innermost first, and with the function that they were inlined into. The weights of a node's callers add up to at
+/// most its own: a sample whose stack ends at the node has no further caller. The row must be from sum_up() with
+/// RowOptions::keep_samples.
 Caller callers_of(const Profile& profile, const Row& row);
 
 }  // namespace anyperf::profile

@@ -50,7 +50,7 @@ class Summer {
         Row& row = result_.rows[leaf];
         row.samples += sample.count;
         row.self += sample.weight;
-        if (options_.keep_samples) row.of.push_back(index);
+        if (options_.keep_samples) row.sample_indices.push_back(index);
         result_.samples += sample.count;
         result_.weight += sample.weight;
         if (!options_.children) return;

@@ -46,7 +46,7 @@ struct Row {
     std::uint64_t samples = 0;        ///< that end here
     std::uint64_t self = 0;           ///< their weight
     std::uint64_t total = 0;          ///< with `children`: weight of the samples that have the row in their stack
-    std::vector<std::uint32_t> of{};  ///< indices of the samples that end here, if they were asked for
+    std::vector<std::uint32_t> sample_indices{};  ///< the samples that end here, with RowOptions::keep_samples
 };
 
 /// The rows of one event, and what their weights are a part of.
@@ -59,7 +59,7 @@ struct Rows {
 struct RowOptions {
     std::vector<Key> keys{Key::comm, Key::dso, Key::symbol};
     bool children = false;      ///< also compute totals, and add rows that only call, or were inlined
-    bool keep_samples = false;  ///< fill Row::of
+    bool keep_samples = false;  ///< fill Row::sample_indices
 };
 
 /// Error: a name is unknown; it lists the known ones.

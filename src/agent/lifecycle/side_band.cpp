@@ -2,7 +2,7 @@
 // BPF.
 //
 // A report is a request to the broker, which costs more than most of these calls. So nothing is sent unless some event
-// of the run wants records of the kind (`wanted_side_band` in run/run_state.h, a bit for each Interest). The broker
+// of the run wants records of the kind (`wanted_side_band` in run/facts.h, a bit for each Interest). The broker
 // reads the rest, such as a file's name, inode and build id, from /proc. The thread waits meanwhile, so the broker
 // finds what the call has made.
 //
@@ -67,7 +67,7 @@ void report_renamed(Thread& thread) {
     BrokerRequest{thread, run::RequestKind::renamed}.payload(thread.page.comm, sizeof thread.page.comm).send();
 }
 
-/// The path of the descriptor's file, in `target`; empty if it does not fit there. It is read from /proc/self/fd,
+/// The path of the descriptor's file, in `target`; empty if it does not fit there. The path is read from /proc/self/fd,
 /// because the descriptor may have been opened long before, or by another name.
 std::string_view path_of(std::uint64_t fd, std::span<char> target) {
     constexpr std::string_view kDirectory = "/proc/self/fd/";
@@ -104,7 +104,7 @@ std::int32_t thread_of_path(std::string_view path) {
     return number;
 }
 
-/// A write may have been one to the file comm of a thread of this process, which renames that thread.
+/// Reports a new name if the write went to the file `comm` of a thread of this process.
 void report_written_name(const Call& call) {
     char path[64] = {};
     if (!wanted(call.engine, Interest::comm)) return;
@@ -152,8 +152,8 @@ void report_made_directory(const Call& call, std::uint64_t at, std::uint64_t pat
 }  // namespace
 
 void report_moved_tasks(const Call& call) {
-    const std::uint32_t wanted = __atomic_load_n(&call.engine.run->wanted_side_band, __ATOMIC_ACQUIRE);
-    if ((wanted & subsystem::kWantsCgroupMoves) == 0 || !moves_tasks(call.argument[0])) return;
+    const std::uint32_t interests = __atomic_load_n(&call.engine.run->wanted_side_band, __ATOMIC_ACQUIRE);
+    if ((interests & subsystem::kWantsCgroupMoves) == 0 || !moves_tasks(call.argument[0])) return;
     BrokerRequest{call.thread, run::RequestKind::moved_tasks}.send();
 }
 

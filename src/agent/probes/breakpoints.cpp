@@ -29,7 +29,9 @@ void add_watches(const EventPage& event, engine::ThreadInstrumentation& watches)
         if (watches.code_count < engine::ThreadInstrumentation::kCode)
             watches.code[watches.code_count++] = event.shape.bp_addr;
     } else if (watches.memory_count < engine::ThreadInstrumentation::kMemory) {
-        watches.memory[watches.memory_count++] = {event.shape.bp_addr, event.shape.bp_len, breaks_on_read(event), true};
+        // Stores in any case: x86 has no breakpoint for loads alone (arch_build_bp_info() in hw_breakpoint.c).
+        watches.memory[watches.memory_count++] = {
+            .start = event.shape.bp_addr, .bytes = event.shape.bp_len, .loads = breaks_on_read(event), .stores = true};
     }
 }
 

@@ -47,7 +47,8 @@ void remove_if(ThreadProbes& probes, Gone gone) {
 
 /// Drops pending returns that will not happen, because `call` has its return address in their slot: a longjmp has left
 /// those calls. A pending return of another function with the same target stays: after a tail call both return at once.
-/// If there is no room, this also drops the pending returns at lower stack addresses: their frames are gone.
+/// If there is no room, this also drops the pending returns at lower stack addresses: their frames are gone, unless
+/// they are on another stack.
 void forget_overwritten(ThreadProbes& probes, const PendingReturn& call) {
     remove_if(probes, [&](const PendingReturn& one) {
         return one.slot == call.slot && (one.target != call.target || one.probe == call.probe);

@@ -14,10 +14,9 @@
 //      Clocks have a timer (clock_sampling.h). Occurrences (occurrences.h) and breakpoints need no budget: the code
 //      that notices one calls record_event().
 //   2. From the first grant on, translated code charges each segment's instructions to the budget of a lane. A segment
-//   that does not fit exits
-//      before it runs (ExitReason::budget). If the number is exact, the engine runs the rest of the budget in a shorter
-//      block, so that the thread stops exactly at the overflow. Then the engine calls at_budget_end
-//      (grant_next_budget()).
+//      that does not fit exits before it runs (ExitReason::budget). If the number is exact, the engine runs the rest of
+//      the budget in a shorter block, so that the thread stops exactly at the overflow. Then the engine calls
+//      at_budget_end (grant_next_budget()).
 //   3. handle_overflows() checks again whether an overflow is due, under the event's lock, and moves the period's end
 //      (subsystem/shared/overflow.h). It gathers the fields of the sample from the thread's registers and stack, and
 //      writes the record directly into the ring, under the ring's lock.

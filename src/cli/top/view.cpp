@@ -22,9 +22,9 @@ using Style = Line::Style;
 using host::printable;  // names come from recorded programs
 using profile::Row;
 
-constexpr std::size_t kWidestColumn = 60;  // as of `report`: longer texts push the columns after them
-constexpr double kHot = 5.0, kWarm = 0.5;  // per cent, as the colours of perf
-constexpr std::uint64_t kLongestDelay = 3'600'000;
+constexpr std::size_t kWidestColumn = 60;      // as in `report`: longer texts push the columns after them
+constexpr double kHot = 5.0, kWarm = 0.5;      // per cent, as the colours of perf
+constexpr double kLongestDelay = 3'600'000.0;  // ms
 
 constexpr std::array<std::string_view, 17> kHelp{
     "up, down, page up, page down, home, end    move",
@@ -206,11 +206,10 @@ void View::finish_input() {
         return sum_up();
     }
     char* end = nullptr;
-    const double seconds = std::strtod(typed_.c_str(), &end);
-    const auto wanted = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, 1e9) * 1000.0);
-    if (typed_.empty() || *end != 0 || wanted == 0 || wanted > kLongestDelay)
-        return say("'" + typed_ + "' is not a number of seconds up to 3600");
-    options_.delay_ms = wanted;
+    const double milliseconds = std::strtod(typed_.c_str(), &end) * 1000.0;
+    const bool valid = milliseconds >= 1.0 && milliseconds <= kLongestDelay;  // false for "nan", too
+    if (typed_.empty() || *end != 0 || !valid) return say("'" + typed_ + "' is not a number of seconds up to 3600");
+    options_.delay_ms = static_cast<std::uint64_t>(milliseconds);
 }
 
 void View::open_code() {
@@ -223,7 +222,8 @@ void View::open_code() {
         return say("no samples in a function with a symbol: there is no code to show");
     auto annotated = annotator_.annotate(profile_, event(), *found);
     if (!annotated) return say(annotated.error().what + ": " + annotated.error().cause);
-    std::uint64_t hottest = 0;
+    // Each line of code begins with its share of the function's samples, if it has any. The pane opens at the hottest.
+    double hottest = 0;
     text_ =
         lines_of(annotation_as_text({profile_.events[event()].name, rows_.weight, *annotated}, &source_), Style::plain);
     text_first_ = 0;
@@ -231,9 +231,8 @@ void View::open_code() {
         const double percent = std::strtod(text_[i].text.c_str(), nullptr);
         if (text_[i].text.starts_with('#')) continue;
         text_[i].style = style_of(percent);
-        const auto weight = static_cast<std::uint64_t>(percent * 100);
-        if (weight <= hottest) continue;
-        hottest = weight;
+        if (percent <= hottest) continue;
+        hottest = percent;
         text_first_ = i - std::min<std::size_t>(i, page_ / 2);
     }
     pane_ = Pane::text;
@@ -241,9 +240,9 @@ void View::open_code() {
 
 void View::open_callers() {
     if (rows_.rows.empty()) return;
-    if (!options_.children) return say("callers are shown where they are recorded (-g) and totals are on (t)");
+    if (!options_.children) return say("to see callers, record them (-g) and turn totals on (t)");
     const Row& row = rows_.rows[selected_];
-    if (row.of.empty()) return say("no sample ends in this function: it only calls others");
+    if (row.sample_indices.empty()) return say("no sample ends in this function: it only calls others");
     text_ = {{printable(fmt::format("callers of {}", key_text(profile_, profile::Key::symbol, row))), Style::head}};
     add_callers(profile_, profile::callers_of(profile_, row), row.self, 0, text_);
     if (text_.size() == 1) return say("no caller is known: programs without frame pointers need --call-graph dwarf");

@@ -1,10 +1,10 @@
 // replay.h: replays recorded segments of one thread in its models. cache/recorded_segment.h says what the records mean.
 //
-// A segment has a list of its memory accesses and fetches, in order. Of the fetches the list has only those that begin
-// or end in another line than the one in which the instruction before them ended. All other fetches hit the line that
-// was touched last and change nothing, so they are only counted, as are accesses that repeat (Core::repeats_access()).
-// But between two fetches of a line, a data access may make an inclusive last level remove the line. Then the rest of
-// the segment is replayed instruction by instruction.
+// A segment has a list of its memory accesses and fetches, in order. The list has a fetch only if its instruction
+// begins or ends in another cache line than the one in which the instruction before it ended. All other fetches hit the
+// line that was touched last and change nothing, so they are only counted, as are accesses that repeat
+// (Core::repeats_access()). There is one exception: between two fetches of a line, a data access may make an inclusive
+// last level remove that line. Then the rest of the segment is replayed instruction by instruction.
 //
 // Segments that are replayed often have generated code for it (replay_code.h), which calls the functions here for
 // accesses that do not repeat.

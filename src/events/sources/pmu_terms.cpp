@@ -2,9 +2,9 @@
 //
 // What a term means is in sysfs (ABI/testing/sysfs-bus-event_source-devices-format and -events): a field in format/
 // names the bits of config to config4 that its value is spread over; a file in events/ has terms of its own. A term is
-// looked for in this order: field, event of sysfs, event of the vendor's list, term that every event takes
-// (common_terms.h), kernel's name, name of a cache event, raw code. A field wins over an event of the same name, as in
-// perf.
+// looked for in this order: field, event of sysfs, event of the vendor's list, whole word (config to config4), term
+// that every event takes (common_terms.h), kernel's name, name of a cache event, raw code. A field wins over an event
+// of the same name, as in perf.
 #include "events/sources/pmu_terms.h"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, kConfigWords> kWordTerms{"config", "confi
 /// PMUs of the kernel that distinguish user mode, kernel mode and guests, though they are not core PMUs.
 constexpr std::array<std::string_view, 5> kLikeSoftware{"software", "tracepoint", "breakpoint", "kprobe", "uprobe"};
 
-/// Applies terms to one event. An event of sysfs comes before the user's terms in any order of typing, so that
-/// cpu/umask=2,some_event/ changes the mask of the event and not the other way round.
+/// Applies terms to one event. An event of sysfs comes before the user's other terms, wherever it is typed. So in
+/// cpu/umask=2,some_event/ the term changes the mask of the event, and the event does not change the term's.
 class Builder {
   public:
     Builder(const Machine::Data& machine, const host::Pmu& pmu, Event& event)
@@ -69,16 +69,24 @@ class Builder {
         return pmu_.event(name);
     }
 
-    Parsed<> add_alias(const host::Alias& alias, const Term& typed, std::span<const Term> all) {
+    /// Notes that a term names the event. Error: another one has named it already.
+    Parsed<> name_event(const Term& term) {
         if (named_)
-            return parse_error(typed.text, "there are two events between one pair of slashes", "write two events");
+            return parse_error(term.text, "there are two events between one pair of slashes", "write two events");
         named_ = true;
+        return {};
+    }
+
+    /// Adds the terms of an event of sysfs, which the user's term `typed` names. `all`: the user's terms.
+    Parsed<> add_alias(const host::Alias& alias, const Term& typed, std::span<const Term> all) {
+        TRY(name_event(typed));
         event_.unit = alias.unit;
         event_.scale = alias.scale;
         event_.per_package = alias.per_package;
         event_.snapshot = alias.snapshot;
         const auto added = add_alias_terms(alias, all);
         if (added) return {};
+        // Without a place the error is about the user's terms, otherwise it is in the text of sysfs.
         if (added.error().at.data() == nullptr) return parse_error(typed.text, added.error().cause, added.error().fix);
         return parse_error(typed.text, "the kernel describes " + in_quotes(typed.name) + " as " +
                                            in_quotes(alias.terms) + ", where " + added.error().cause);
@@ -132,9 +140,7 @@ class Builder {
     Parsed<> add_kernel_event(const Event& kernel, const Term& term) {
         const bool software = kernel.attr.type == abi::kTypeSoftware;
         if (software != (pmu_.type() == abi::kTypeSoftware)) return unknown(term);
-        if (named_)
-            return parse_error(term.text, "there are two events between one pair of slashes", "write two events");
-        named_ = true;
+        TRY(name_event(term));
         // On a hybrid machine the upper half of config says which kind of core counts (PERF_PMU_TYPE_SHIFT).
         const bool several = machine_.core_pmus().size() > 1;
         const std::uint64_t config = kernel.attr.config & ((1ull << abi::kPmuTypeShift) - 1);

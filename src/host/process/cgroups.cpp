@@ -1,7 +1,7 @@
 // cgroups.cpp: finds the directory of a cgroup by its name. Two versions of cgroups may be mounted at once. perf events
 // of a cgroup belong to the v1 hierarchy of the controller perf_event if that is mounted, else to cgroup2, where the
-// controller is always there (cgroups(7)). A name is relative to the mount of that hierarchy; an absolute path is taken
-// as it is.
+// controller is always there (cgroups(7)). A name is relative to the mount of that hierarchy. It may also be the
+// absolute path of the cgroup's directory.
 #include "host/process/cgroups.h"
 
 #include <regex.h>
@@ -30,10 +30,12 @@ std::string unescaped(const std::string& field) {
         unsigned code = 0;
         const char* const first = field.data() + i + 1;
         if (field[i] == '\\' && field.size() - i > kDigits &&
-            std::from_chars(first, first + kDigits, code, 8).ptr == first + kDigits)
-            text += static_cast<char>(code), i += kDigits;
-        else
+            std::from_chars(first, first + kDigits, code, 8).ptr == first + kDigits) {
+            text += static_cast<char>(code);
+            i += kDigits;
+        } else {
             text += field[i];
+        }
     }
     return text;
 }

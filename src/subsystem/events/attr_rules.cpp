@@ -15,8 +15,8 @@
 #include <span>
 
 #include "abi/attr_flags.h"
+#include "abi/aux_actions.h"
 #include "abi/branch_types.h"
-#include "abi/clocks.h"
 #include "abi/registers.h"
 #include "abi/sample_bits.h"
 #include "subsystem/permissions.h"

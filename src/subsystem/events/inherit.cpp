@@ -17,6 +17,7 @@ bool passes_on(const Event& leader, ForkKind kind) {
     return !leader.flag(flag("sigtrap")) || kind != ForkKind::clears_signals;
 }
 
+/// The event that a client opened: the event itself, or the one that it was inherited from.
 Event& opened(Event& event) {
     return event.parent ? *event.parent : event;
 }
@@ -37,10 +38,10 @@ void inherit(World& world, const Task& parent, Task& child, ForkKind kind) {
         if (!passes_on(*leader, kind) || !readable(*leader)) continue;
         lock_group(world, *leader);
         for (Event* member : members(*leader)) sync_state_from_page(world, *member);
-        Event* led = make_child(world, opened(*leader), child, Kind::inherited, *leader, nullptr);
-        if (!led) continue;
+        Event* child_leader = make_child(world, opened(*leader), child, Kind::inherited, *leader, nullptr);
+        if (!child_leader) continue;
         for (Event* sibling : leader->siblings)
-            if (readable(*sibling)) make_child(world, opened(*sibling), child, Kind::inherited, *sibling, led);
+            if (readable(*sibling)) make_child(world, opened(*sibling), child, Kind::inherited, *sibling, child_leader);
     }
 }
 

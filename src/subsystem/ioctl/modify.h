@@ -8,8 +8,8 @@ namespace anyperf::subsystem {
 
 /// Changes the attr of the event and its children. The PMU decides which fields may change; sig_data always may. The
 /// event is disabled during the change. Then it is enabled, even if the PMU refused, unless its attr has `disabled`
-/// set. The refusals of copy_attr() and check_attr_content() for the attr; EINVAL if its type differs; EOPNOTSUPP if
-/// the event is not a breakpoint; the PMU's own refusal.
+/// set. Refuses with the errors of copy_attr() and check_attr_content() for the attr; with EINVAL if its type differs;
+/// with EOPNOTSUPP if the event is not a breakpoint; with the PMU's own errors.
 Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call);
 
 }  // namespace anyperf::subsystem
