@@ -4,9 +4,8 @@
 // Two things that the kernel writes at a context switch are put together:
 // - A sample of the software event context-switches, which happens in the thread that leaves the CPU. It has the
 //   callers, but not how long the wait will be.
-// - The records SWITCH (attr.context_switch), one when a thread leaves and one when it comes back, on whatever CPU.
-// They
-//   have both times, but no callers.
+// - The SWITCH records (attr.context_switch): one when a thread leaves, one when it comes back, on whatever CPU.
+//   They have both times, but no callers.
 // At a switch out the kernel writes the sample first and the record second (perf_event_task_sched_out()). So the sample
 // is kept until the thread is back. It is then written with that time, and the nanoseconds of the wait are its period.
 //
