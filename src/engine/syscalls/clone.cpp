@@ -253,7 +253,11 @@ long clone_sharing(Call& call, CloneRequest& request) {
     std::array<int, kOwnDescriptors.size()> descriptors{};
     for (std::size_t i = 0; i < descriptors.size(); ++i) descriptors[i] = call.engine.*kOwnDescriptors[i];
     const long got = make_child(call, request, slot, [&] { return make_thread(request, *child); });
-    if (request.has(CLONE_PARENT_SETTID) && !is_error(got)) show_child_id(call.engine, request.parent_tid, got);
+    // The kernel has written the id before the child ran. It must not be written again where the child may have ended:
+    // CLONE_CHILD_CLEARTID clears the same word in glibc's threads. A run with turns shows another id, and there the
+    // child waits for its turn.
+    if (request.has(CLONE_PARENT_SETTID) && !is_error(got) && turns::shows_ids(call.engine))
+        show_child_id(call.engine, request.parent_tid, got);
     if (is_error(got)) free_thread_page(call.engine, page);
     // A vfork's child shares `engine`, but not the table of descriptors: if it moved the engine's descriptors, the
     // numbers here are no longer those of this process.
