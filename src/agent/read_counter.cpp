@@ -3,9 +3,26 @@
 #include "abi/mmap_page.h"
 #include "agent/sampling/local_read.h"
 #include "agent/sampling/rings.h"
-#include "subsystem/shared/page_values.h"
+#include "engine/threads/counting.h"
 
 namespace anyperf::agent {
+
+namespace {
+
+using engine::x86_64::ReadableSum;
+
+/// Whether translated code can add up what the event counts. `sum` is that then.
+bool is_readable_sum(const subsystem::Source& source, ReadableSum& sum) {
+    if (source.terms > ReadableSum::kTerms) return false;
+    for (std::size_t i = 0; i < source.terms; ++i) {
+        if (source.term[i].counter >= run::kCounters) return false;
+        sum.row[i] = static_cast<std::uint8_t>(source.term[i].counter);
+        sum.weight[i] = source.term[i].weight;
+    }
+    return true;
+}
+
+}  // namespace
 
 bool read_counter(Thread& thread, std::uint32_t number, std::uint64_t& value) {
     const Process* const process = existing_process(*thread.engine);
@@ -18,9 +35,9 @@ bool read_counter(Thread& thread, std::uint32_t number, std::uint64_t& value) {
     if (ring.memory == nullptr) return false;
     const abi::MmapPage& header = ring.header();
     if ((header.capabilities & abi::capability("cap_user_rdpmc")) == 0) return false;
-    // A reader that sees the page change reads again, so it does not matter which of two offsets this is.
-    const std::uint64_t count = count_at(event, local_value(thread, event.source));
-    value = (count - static_cast<std::uint64_t>(header.offset)) & ((std::uint64_t{1} << subsystem::kCounterBits) - 1);
+    value = local_value(thread, event.source);
+    ReadableSum sum;
+    if (is_readable_sum(event.source, sum)) engine::read_in_code(thread, number, sum, event.source.shift & 63U);
     return true;
 }
 

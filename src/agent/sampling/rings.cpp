@@ -90,12 +90,14 @@ void publish(Thread& thread, EventPage& event) {
     const PageLockGuard lock{thread, ring.page->lock};
     if (!lock) return;
     const bool readable = (ring.header().capabilities & abi::capability("cap_user_rdpmc")) != 0;
+    const bool by_rdpmc = readable && event.state == subsystem::EventState::counting;
     subsystem::publish(
         ring.header(),
         {.enabled = enabled_at(event, clock),
          .running = running_at(event, clock),
-         .index = readable && event.state == subsystem::EventState::counting ? number_of(thread, event) + 1 : 0,
-         .offset = static_cast<std::int64_t>(count_at(event, local_value(thread, event.source))),
+         .index = by_rdpmc ? number_of(thread, event) + 1 : 0,
+         .offset = static_cast<std::int64_t>(by_rdpmc ? subsystem::offset_of_source(event)
+                                                      : count_at(event, local_value(thread, event.source))),
          .readable = readable});
 }
 

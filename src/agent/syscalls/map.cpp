@@ -140,6 +140,7 @@ void forget_rings(Thread& thread, std::uint64_t start, std::uint64_t bytes) {
             gone = process->ring_mappings[i];
             process->ring_mappings[i] = process->ring_mappings[--process->ring_mapping_count];
         }
+        thread.readable.close();
         BrokerRequest{thread, run::RequestKind::unmap, gone.event}
             .argument(0, gone.bytes)
             .argument(1, gone.place)

@@ -128,6 +128,7 @@ long perf_event_open(Call& call) {
         return answer;
     }
     kernel_call(__NR_close, static_cast<unsigned>(pair[1]));
+    call.thread.readable.close();  // the event may have the number of one that was closed
     note_descriptor(call.thread, static_cast<unsigned>(pair[0]), request.mailbox().event);
     return pair[0];
 }

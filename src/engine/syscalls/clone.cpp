@@ -327,6 +327,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
     call.engine.random.begin(seed);
     call.engine.locks_future = 0;  // memory locks are not inherited (mlockall(2))
+    thread.readable.close();       // its events are the parent's
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;

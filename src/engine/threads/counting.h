@@ -15,6 +15,11 @@ void enable_classes(Engine& engine, x86_64::ClassSet classes);
 /// was translated before at its next exit. Budgets are never switched off, for the same reason.
 void begin_budgets(Engine& engine);
 
+/// From now on the calling thread reads this sum, divided by 2^`shift`, by rdpmc of `number` without leaving translated
+/// code, unless all words of the process count other sums (x86_64/cpu/readable.h). Precondition: the thread is in
+/// engine code.
+void read_in_code(Thread& thread, std::uint32_t number, const x86_64::ReadableSum& sum, unsigned shift);
+
 /// Sets the budget of the calling thread: after `instructions` more it stops before one more retires. New instructions
 /// are in the reserve until a block requests them. If the thread's turn ends earlier, the budget ends exactly there
 /// (engine/turns).

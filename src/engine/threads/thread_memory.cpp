@@ -64,6 +64,7 @@ Thread* new_thread(Engine& engine) {
     auto* const state = new (memory) ThreadAndState;
     Thread* const thread = &state->thread;
     thread->signals = &state->signals;
+    thread->readable.close();
     thread->records.top = RecordStream::kEmpty;
     thread->records.last_ran = RecordStream::kWhole;
     thread->agent = reinterpret_cast<agent::AgentState*>(state->agent);

@@ -2,6 +2,7 @@
 
 #include "abi/attr_flags.h"
 #include "subsystem/events/totals.h"
+#include "subsystem/shared/page_values.h"
 #include "subsystem/shared/ring.h"
 
 namespace anyperf::subsystem {
@@ -28,10 +29,12 @@ void update_header(World& world, Event& event) {
     const bool readable = is_readable_by_rdpmc(event);
     const RingLock held(world, ring.lock);
     if (!held) return;
+    const bool by_rdpmc = readable && event.page->state == EventState::counting;
+    const std::uint64_t count = own.member.value + event.inherited_totals.count;
     publish(header, {.enabled = own.enabled + event.inherited_totals.enabled,
                      .running = own.running + event.inherited_totals.running,
-                     .index = readable && event.page->state == EventState::counting ? event.index + 1 : 0,
-                     .offset = static_cast<std::int64_t>(own.member.value + event.inherited_totals.count),
+                     .index = by_rdpmc ? event.index + 1 : 0,
+                     .offset = static_cast<std::int64_t>(by_rdpmc ? offset_of_source(*event.page) : count),
                      .readable = readable});
 }
 

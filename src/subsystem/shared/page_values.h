@@ -24,6 +24,11 @@ inline std::uint64_t count_at(const EventPage& page, std::uint64_t value) {
     return growing ? page.count + (value - page.start) : page.count;
 }
 
+/// What the count of an event that counts is ahead of the value of its source, modulo 2^64.
+inline std::uint64_t offset_of_source(const EventPage& page) {
+    return page.count - page.start;
+}
+
 /// total_time_enabled at this time of its clock, ns.
 inline std::uint64_t enabled_at(const EventPage& page, std::uint64_t clock) {
     return page.state >= EventState::inactive ? page.enabled + (clock - page.time_start) : page.enabled;

@@ -57,8 +57,8 @@ struct HeaderTimes {
     bool readable = false;    ///< the thread that counts the event may use rdpmc
 };
 
-/// The bits of a counter, as rdpmc reads it. A reader extends the sign.
-inline constexpr unsigned kCounterBits = 48;
+/// The bits of a counter, as rdpmc reads it. So no count of a program wraps around.
+inline constexpr unsigned kCounterBits = 64;
 
 /// Writes the header page under its sequence lock: the number is odd while the fields change.
 void publish(abi::MmapPage& header, const HeaderTimes& times);

@@ -1,8 +1,12 @@
 // hardware_count.cpp: counts of hardware events, compared with a loop (suite/loop.S) whose instructions and branches
 // are known exactly: single events, groups, inherit, exec, CPUs and rdpmc.
+#include <ucontext.h>
+
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <optional>
+#include <utility>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -279,6 +283,99 @@ void rdpmc_follows_changes() {
     want_at_most("by rdpmc after a reset", by_page, event.count());
 }
 
+/// Instructions by rdpmc from before the loop to after it.
+std::uint64_t loop_by_rdpmc(const perf_event_mmap_page& page, std::uint64_t times) {
+    const std::uint64_t before = rdpmc_count(page);
+    conformance_loop(times);
+    return rdpmc_count(page) - before;
+}
+
+void rdpmc_counts_exactly() {
+    const Event event{instructions()};
+    const Event branches{hardware(PERF_COUNT_HW_BRANCH_INSTRUCTIONS)};
+    const Event cycles{hardware(PERF_COUNT_HW_CPU_CYCLES)};
+    const Ring page{event, 0};
+    const Ring page_of_branches{branches, 0};
+    const Ring page_of_cycles{cycles, 0};
+    for (const Event* each : {&event, &branches, &cycles}) each->enable();
+    for (int round = 0; round < 4; ++round) {
+        (void)loop_by_rdpmc(page.page(), 10);
+        const std::uint64_t fewer = loop_by_rdpmc(page.page(), 1000);
+        want_equal("instructions of 500 more rounds", loop_by_rdpmc(page.page(), 1500) - fewer, 1000U);
+        (void)loop_by_rdpmc(page_of_branches.page(), 10);
+        const std::uint64_t fewer_branches = loop_by_rdpmc(page_of_branches.page(), 1000);
+        want_equal("branches of 500 more rounds", loop_by_rdpmc(page_of_branches.page(), 1500) - fewer_branches, 500U);
+        want_at_least("cycles", loop_by_rdpmc(page_of_cycles.page(), 1000), 100U);
+    }
+    for (const auto& [each, its_page] : {std::pair{&event, &page}, {&branches, &page_of_branches}}) {
+        const std::uint64_t before = each->count();
+        const std::uint64_t by_page = rdpmc_count(its_page->page());
+        want_at_least("by rdpmc", by_page, before);
+        want_at_most("by rdpmc", by_page, each->count());
+    }
+}
+
+/// Jumps over the store of 8 bytes that has faulted.
+void skip_store(int, siginfo_t*, void* context) {
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] += 8;
+}
+
+/// What a fault leaves of the instructions that were counted in advance.
+void rdpmc_after_faults() {
+    const Event event{instructions()};
+    const Ring page{event, 0};
+    struct sigaction action{};
+    struct sigaction former{};
+    action.sa_sigaction = skip_store;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, &former);
+    event.enable();
+    (void)rdpmc_count(page.page());
+    for (int i = 0; i < 100; ++i) asm volatile("inc %%rax; movb $0, 0; inc %%rax" ::: "rax", "cc", "memory");
+    const std::uint64_t before = event.count();
+    const std::uint64_t by_page = rdpmc_count(page.page());
+    want_at_least("by rdpmc", by_page, before);
+    want_at_most("by rdpmc", by_page, event.count());
+    sigaction(SIGSEGV, &former, nullptr);
+}
+
+/// The status flags after rdpmc of this counter, if they were `flags` before it.
+std::uint64_t flags_after_rdpmc(std::uint32_t counter, std::uint64_t flags) {
+    // The compiler may keep values below the stack pointer.
+    asm volatile("lea -128(%%rsp), %%rsp; push %0; popfq; rdpmc; pushfq; pop %0; lea 128(%%rsp), %%rsp"
+                 : "+r"(flags)
+                 : "c"(counter)
+                 : "rax", "rdx", "cc", "memory");
+    return flags;
+}
+
+void rdpmc_keeps_flags() {
+    constexpr std::uint64_t kStatus[] = {0x1, 0x4, 0x10, 0x40, 0x80, 0x800};
+    const Event event{instructions()};
+    const Ring page{event, 0};
+    event.enable();
+    (void)rdpmc_count(page.page());
+    for (unsigned set = 0; set < 64; ++set) {
+        std::uint64_t flags = 0x202;
+        for (unsigned i = 0; i < 6; ++i) flags |= (set >> i & 1) != 0 ? kStatus[i] : 0;
+        for (int round = 0; round < 3; ++round)
+            want_equal("flags after rdpmc", flags_after_rdpmc(page.page().index - 1, flags), flags);
+    }
+}
+
+void rdpmc_needs_a_mapping() {
+    const int status = in_child([] {
+        const Event event{instructions()};
+        std::optional<Ring> page{std::in_place, event, 0};
+        event.enable();
+        for (int i = 0; i < 3; ++i) (void)rdpmc_count(page->page());
+        const std::uint32_t index = page->page().index;
+        page.reset();
+        (void)rdpmc(index - 1);
+    });
+    want("the thread gets SIGSEGV", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
 void rdpmc_faults() {
     constexpr std::uint32_t kNone = 0x3fffffff;
     const int status = in_child([] { (void)rdpmc(kNone); });
@@ -313,6 +410,13 @@ std::vector<Case> hardware_count_cases() {
         {"rdpmc.changes",
          "if the page offers rdpmc, it has no index while the event is off, and counts from 0 after a reset", kHardware,
          rdpmc_follows_changes},
+        {"rdpmc.exact", "by rdpmc a loop has exactly its instructions and branches, each time", kHardware,
+         rdpmc_counts_exactly},
+        {"rdpmc.after_faults", "rdpmc agrees with read(2) after instructions that faulted", kHardware,
+         rdpmc_after_faults},
+        {"rdpmc.flags", "rdpmc changes no status flag", kHardware, rdpmc_keeps_flags},
+        {"rdpmc.unmapped", "rdpmc raises SIGSEGV once the process has no event mapped", kHardware,
+         rdpmc_needs_a_mapping},
         {"rdpmc.fault", "rdpmc of a counter that does not exist raises SIGSEGV", kHardware, rdpmc_faults},
         {"rdpmc", "if the page offers rdpmc, its value agrees with read(2)", kHardware, read_by_rdpmc},
     };

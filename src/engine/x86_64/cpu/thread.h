@@ -14,6 +14,7 @@
 #include "engine/instrumentation/record_stream.h"
 #include "engine/instrumentation/state.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/cpu/readable.h"
 #include "engine/x86_64/cpu/registers.h"
 #include "run/run_state.h"
 
@@ -64,8 +65,8 @@ struct Thread {
     std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
     std::uint64_t gs_base;                     ///< the gs base of the application, which %gs does not hold
     std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
-    // Translated code uses no field below this line, except the recorded branches, the open calls, the records and the
-    // watchpoint filter.
+    // Translated code uses no field below this line, except the recorded branches, the open calls, the records, the
+    // words for rdpmc and the watchpoint filter.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
@@ -116,6 +117,7 @@ struct Thread {
     /// Written by translated code while some thread of the process is modelled
     /// (x86_64/translate/record_accesses.cpp).
     RecordStream records;
+    ReadableWords readable;  ///< read and written by translated code, too
     /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];

@@ -239,6 +239,7 @@ void Translation::emit_block_end(const Instruction& instruction, std::uint64_t a
             if (cache_.deterministic) return emit_emulated(instruction, address + instruction.length);
             emit_plain(instruction, address);
             return emit_direct_exit(address + instruction.length);
+        case Control::rdpmc: return emit_rdpmc(instruction, address + instruction.length);
         case Control::x87_state: return emit_x87_state(instruction, address);
         default: return emit_emulated(instruction, address + instruction.length);
     }

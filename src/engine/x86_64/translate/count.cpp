@@ -52,6 +52,10 @@ constexpr std::size_t word_offset(std::size_t word) {
     return offsetof(Thread, tuples) + offsetof(run::TupleCounts, word) + sizeof(std::uint64_t) * word;
 }
 
+constexpr std::size_t readable_offset(std::size_t sum) {
+    return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
+}
+
 static_assert(kLongestBlock <= std::size_t{1} << kFirstBits);
 static_assert(kClassCount <= run::kCounters);
 
@@ -116,7 +120,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
         instructions = 0;
     }
     if (counting_.recording) emit_record(flags_dead, budget_payload);
-    emit_additions(tuples_.additions_of(tuple), flags_dead, first);
+    emit_additions(additions_of(tuple), flags_dead, first);
 }
 
 /// If the segment does not fit, the budget becomes negative, and on_budget() in dispatch.cpp undoes the charge.
@@ -164,7 +168,23 @@ bool Translation::lend_register(std::size_t first) {
     return false;
 }
 
-void Translation::emit_additions(const Additions& additions, bool flags_dead, std::size_t first) {
+/// The words of the tuple, and those of what is read by rdpmc. In a process with budgets the latter are not used.
+WordAdditions Translation::additions_of(const run::Tuple& tuple) {
+    WordAdditions words;
+    const Additions additions = tuples_.additions_of(tuple);
+    for (std::size_t i = 0; i < additions.count; ++i)
+        words.add(word_offset(additions.part[i].word), additions.part[i].amount);
+    if (counting_.budgeted) return words;
+    for (std::size_t i = 0; i < counting_.sums.count; ++i) {
+        std::int32_t amount = 0;
+        for (std::size_t row = 0; row < run::kCounters; ++row)
+            amount += counting_.sums.sum[i].weight_of(row) * tuple.amount[row];
+        if (amount != 0) words.add(readable_offset(i), amount);
+    }
+    return words;
+}
+
+void Translation::emit_additions(const WordAdditions& additions, bool flags_dead, std::size_t first) {
     if (additions.count == 0) return;
     if (!flags_dead && lend_register(first)) {
         hot_.store_gs(lent_, offsetof(Thread, lent));
@@ -174,7 +194,7 @@ void Translation::emit_additions(const Additions& additions, bool flags_dead, st
 }
 
 /// The same where no register can be lent.
-void Translation::emit_additions(const Additions& additions, bool flags_dead) {
+void Translation::emit_additions(const WordAdditions& additions, bool flags_dead) {
     if (!flags_dead) {
         spill(rcx);
         emit_additions_in(rcx, additions);
@@ -182,21 +202,21 @@ void Translation::emit_additions(const Additions& additions, bool flags_dead) {
         return;
     }
     for (std::size_t i = 0; i < additions.count; ++i) {
-        const std::size_t word = word_offset(additions.part[i].word);
-        if (additions.part[i].amount == 1)
-            hot_.inc_gs(word);
+        const auto [offset, amount] = additions.one[i];
+        if (amount == 1)
+            hot_.inc_gs(offset);
         else
-            hot_.add_gs(word, additions.part[i].amount);
+            hot_.add_gs(offset, amount);
     }
 }
 
 /// Adds without changing a flag; `reg` is lost.
-void Translation::emit_additions_in(Register reg, const Additions& additions) {
+void Translation::emit_additions_in(Register reg, const WordAdditions& additions) {
     for (std::size_t i = 0; i < additions.count; ++i) {
-        const std::size_t word = word_offset(additions.part[i].word);
-        hot_.load_gs(reg, word);
-        hot_.lea(reg, reg, additions.part[i].amount);
-        hot_.store_gs(reg, word);
+        const auto [offset, amount] = additions.one[i];
+        hot_.load_gs(reg, offset);
+        hot_.lea(reg, reg, amount);
+        hot_.store_gs(reg, offset);
     }
 }
 
@@ -204,7 +224,20 @@ void Translation::emit_taken_count(std::uint64_t target) {
     if ((counting_.open & bit(Class::taken)) == 0) return;
     run::Tuple taken{};
     taken.amount[static_cast<std::size_t>(Class::taken)] = 1;
-    emit_additions(tuples_.additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth));
+    emit_additions(additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth));
+}
+
+/// Counts an instruction that its segment's prologue does not count (runs_in_place()). Precondition: no budgets.
+void Translation::emit_count_alone(const Instruction& instruction, bool flags_dead) {
+    const unsigned counted = instruction.classes & (counting_.open | bit(Class::instructions));
+    run::Tuple tuple{};
+    for (std::size_t row = 0; row < kClassCount; ++row) tuple.amount[row] = counted >> row & 1u;
+    if (counts_cost()) {
+        const unsigned cost = cost_alone(instruction, *counting_.machine);
+        tuple.amount[kCostRow] = cost % kLongCost;
+        tuple.amount[kLongCostRow] = static_cast<std::uint8_t>(cost / kLongCost);
+    }
+    emit_additions(additions_of(tuple), flags_dead);
 }
 
 }  // namespace anyperf::engine::x86_64

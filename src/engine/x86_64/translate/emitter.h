@@ -126,6 +126,26 @@ class Emitter {
         byte(0x8b), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
         u32(static_cast<std::uint32_t>(offset));
     }
+    // The forms up to restore_flags() are for the low eight registers, and no base is rsp.
+
+    void load_gs32_at(Register reg, Register base, std::size_t offset) {  // mov r32, gs:[base + offset]
+        byte(0x65), byte(0x8b), byte(static_cast<std::uint8_t>(0x80 | (reg << 3) | base));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    void cmp32_gs_at(Register reg, Register base, std::size_t offset) {  // cmp r32, gs:[base + offset]
+        byte(0x65), byte(0x3b), byte(static_cast<std::uint8_t>(0x80 | (reg << 3) | base));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    void mov32(Register to, Register from) { byte(0x89), byte(pair(from, to)); }
+    void and32(Register reg, std::uint8_t value) { byte(0x83), byte(pair(rsp, reg)), byte(value); }  // value < 128
+    void shl32(Register reg, std::uint8_t count) { byte(0xc1), byte(pair(rsp, reg)), byte(count); }
+    void shr(Register reg, std::uint8_t count) { byte(0x48), byte(0xc1), byte(pair(rbp, reg)), byte(count); }
+    void shr_by_cl(Register reg) { byte(0x48), byte(0xd3), byte(pair(rbp, reg)); }
+    /// lahf; seto al: the status flags into ax. All CPUs with 64-bit mode but the first have lahf there.
+    void save_flags() { byte(0x9f), byte(0x0f), byte(0x90), byte(0xc0); }
+    /// add $0x7f, al; sahf: the status flags from ax.
+    void restore_flags() { byte(0x04), byte(0x7f), byte(0x9e); }
+
     void mov_gs32_at(Register base, std::size_t offset, std::uint32_t value) {  // mov dword gs:[base + offset], imm32
         byte(0x65);
         if (base >= r8) byte(0x41);

@@ -69,6 +69,14 @@ void note_exact_rest(Thread& thread, const BlockPosition& place) {
 
 }  // namespace
 
+void add_count(Thread& thread, std::size_t row, std::int64_t amount) {
+    thread.tuples.add(row, amount);
+    if (thread.readable.sums == nullptr) return;
+    const ReadableSums& sums = *thread.readable.sums;
+    for (std::size_t i = 0; i < sums.count && i < kReadableSums; ++i)
+        thread.readable.word[i] += static_cast<std::uint64_t>(sums.sum[i].weight_of(row) * amount);
+}
+
 void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) {
     if (budgeted && (classes & bit(Class::instructions)) != 0) {
         run::LiveCounters& counters = thread.page.counters;
@@ -76,7 +84,7 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
         classes &= static_cast<ClassSet>(~bit(Class::instructions));
     }
     for (; classes != 0; classes &= static_cast<ClassSet>(classes - 1))
-        thread.tuples.add(static_cast<std::size_t>(__builtin_ctz(classes)), amount);
+        add_count(thread, static_cast<std::size_t>(__builtin_ctz(classes)), amount);
 }
 
 void uncount_rest(Thread& thread, const BlockPosition& place) {
@@ -89,7 +97,7 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
         if (i > place.index && place.block->marks[i].begins_segment != 0) break;
         count_classes(thread, place.block->marks[i].classes & open, -1, place.block->budgeted);
         if ((place.block->counted & kCostRows) != 0)
-            thread.tuples.add(kCostRow, -std::int64_t{place.block->marks[i].cost});
+            add_count(thread, kCostRow, -std::int64_t{place.block->marks[i].cost});
     }
 }
 
@@ -121,7 +129,7 @@ void count_instruction(Thread& thread, std::uint64_t pc, const Counting& countin
     if (!counting.on() || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
     const auto open = static_cast<ClassSet>(counting.open | bit(Class::instructions));
     count_classes(thread, instruction.classes & open, 1, counting.budgeted);
-    if ((open & kCostRows) != 0) thread.tuples.add(kCostRow, cost_alone(instruction, *counting.machine));
+    if ((open & kCostRows) != 0) add_count(thread, kCostRow, cost_alone(instruction, *counting.machine));
 }
 
 }  // namespace anyperf::engine::x86_64

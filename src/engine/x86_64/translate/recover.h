@@ -61,6 +61,9 @@ void uncount_from(Thread& thread, Block& block, std::uint64_t pc);
 /// charged to the budget.
 void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted);
 
+/// Adds `amount`, which may be negative, to the count of a counter, by its row in classes.h.
+void add_count(Thread& thread, std::size_t row, std::int64_t amount);
+
 /// Counts the instruction at `pc`, which has been executed outside of any block (Routines::run_in_place), in the
 /// open classes. Counts nothing if the instruction can't be read or decoded any more.
 void count_instruction(Thread& thread, std::uint64_t pc, const Counting& counting);

@@ -52,11 +52,13 @@ inline constexpr models::Machine kDefaultMachine{};
 /// What new blocks count. It may grow while the process runs (engine/threads/counting.h); what was
 /// translated before is then removed. Each block records the set that it counts (Block::counted).
 struct Counting {
-    ClassSet open = 0;            ///< classes; 0: blocks count nothing and take nothing from a budget
-    bool budgeted = false;        ///< some thread has had a limited budget: blocks take their instructions from it
-    bool recording = false;       ///< segments record what they access; only while classes are counted
-    std::uint8_t line_shift = 0;  ///< while recording: the modelled lines have two to this power bytes
+    ClassSet open = 0;                ///< classes; 0: blocks count nothing and take nothing from a budget
+    bool budgeted = false;            ///< some thread has had a limited budget: blocks take their instructions from it
+    bool recording = false;           ///< segments record what they access; only while classes are counted
+    bool recording_accesses = false;  ///< while recording: accesses and fetches, not branches alone
+    std::uint8_t line_shift = 0;      ///< while recording: the modelled lines have two to this power bytes
     const models::Machine* machine = &kDefaultMachine;  ///< whose cycles are counted
+    ReadableSums sums{};                                ///< what has words of its own, for rdpmc
 
     bool on() const { return open != 0; }
 };
@@ -64,6 +66,18 @@ struct Counting {
 /// The classes of an instruction that its segment's prologue counts. `taken` of a conditional branch is counted where
 /// it is taken; an instruction that runs in place (decode.h) is counted after it has run.
 ClassSet counted_at_start(const Instruction& instruction);
+
+/// What a segment adds to words of its thread, by their offsets in Thread.
+struct WordAdditions {
+    struct One {
+        std::size_t offset;
+        std::int32_t amount;
+    };
+    std::array<One, run::kCounters + 1 + kReadableSums> one;
+    std::size_t count = 0;
+
+    void add(std::size_t offset, std::int32_t amount) { one[count++] = {offset, amount}; }
+};
 
 /// How many direct branches flags_are_dead() follows for a prologue. One is enough to decide 89 of 100 blocks, two 92.
 inline constexpr unsigned kFlagDepth = 2;
@@ -106,10 +120,17 @@ class Translation {
     void compute_costs();
     void emit_charge(std::int32_t instructions, bool flags_dead, std::uint32_t budget_payload);
     bool lend_register(std::size_t first);
-    void emit_additions(const Additions& additions, bool flags_dead, std::size_t first);
-    void emit_additions(const Additions& additions, bool flags_dead);
-    void emit_additions_in(Register reg, const Additions& additions);
+    WordAdditions additions_of(const run::Tuple& tuple);
+    void emit_additions(const WordAdditions& additions, bool flags_dead, std::size_t first);
+    void emit_additions(const WordAdditions& additions, bool flags_dead);
+    void emit_additions_in(Register reg, const WordAdditions& additions);
     void emit_taken_count(std::uint64_t target);
+    void emit_count_alone(const Instruction& instruction, bool flags_dead);
+
+    // read_counter.cpp: rdpmc
+    bool reads_counters() const;
+    void emit_slot_check(ExitId emulated, bool flags_dead);
+    void emit_rdpmc(const Instruction& instruction, std::uint64_t next);
 
     // count_exact.cpp: cells of exact counts
     void take_exact_cells();
