@@ -25,6 +25,7 @@
 #include "engine/threads/counting.h"
 #include "engine/threads/run_records.h"
 #include "engine/x86_64/decode/classes.h"
+#include "subsystem/shared/counter_sum.h"
 
 namespace anyperf::agent {
 
@@ -72,7 +73,8 @@ void update_active_events(Thread& thread) {
     const bool measured = thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0;
     if (measured && ensure_process(*thread.engine) == nullptr) return;
     if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
-    engine::set_modelling(thread, (classes & 1u << Source::kModelledBit) != 0);
+    engine::set_modelling(thread, (classes & 1u << Source::kModelledBit) != 0,
+                          (classes & 1u << subsystem::kAccessesBit) != 0);
     thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     // A thread that begins to count faults, or that is new after an exec, does not know yet how many it has had.
     if (thread.page.faults_are_counted != 0) begin_counting_page_faults(thread);

@@ -15,6 +15,7 @@
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/effective_address.h"
+#include "engine/x86_64/translate/recover.h"
 
 namespace anyperf::engine {
 
@@ -76,7 +77,7 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
         const std::uint64_t* const last = last_record(cache, records.words, end);
         const RecordedSegment& segment = cache.recorded_segments[static_cast<std::uint32_t>(*last)];
         replay_whole(*thread.engine, replay, records.words, last, segment.pc);
-        replay.part(segment, last, records.last_ran);
+        if (models.accesses) replay.part(segment, last, records.last_ran);
         if (records.last_ran == segment.instructions) replay.branch(segment, next);
     }
     replay.finish();
@@ -101,7 +102,8 @@ void feed_models(Thread& thread, std::uint64_t next) {
         models->stalls.mispredicted(mispredictions(thread) - mispredicted);
         models->stalls.next_records((thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t));
         // A part of the cost of what has run, as the prologues of segments count it.
-        thread.tuples.add(x86_64::kCostRow, static_cast<std::int64_t>(models->stalls.take() * x86_64::kCostUnits));
+        x86_64::add_count(thread, x86_64::kCostRow,
+                          static_cast<std::int64_t>(models->stalls.take() * x86_64::kCostUnits));
         // The system call that may follow can change it (arch_prctl(2)).
         if (thread.exit_reason == x86_64::ExitReason::emulate) models->knows_fs_base = false;
     }
@@ -114,7 +116,7 @@ void model_instruction(Thread& thread, const x86_64::Registers& before) {
     ThreadModels* const models = thread.models;
     std::uint8_t code[x86_64::kLongestInstruction] = {};
     x86_64::Instruction instruction;
-    if (models == nullptr) return;
+    if (models == nullptr || !models->accesses) return;
     const std::size_t size = x86_64::guarded_prefix(code, at_address<const void>(before.rip), sizeof code);
     if (size == 0 || decode(code, size, instruction) != x86_64::DecodeStatus::ok) return;
     const x86_64::Accesses accesses = x86_64::accesses_of(instruction, code, before, {read_fs_base(), thread.gs_base});

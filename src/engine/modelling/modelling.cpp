@@ -82,33 +82,50 @@ void free_models(ThreadModels& old) {
     release_pages(&old, old.bytes);
 }
 
-/// Makes code record if a thread is modelled. Code that records needlessly is only slow, so it is removed only when no
-/// thread is modelled, and at most kMaximumRemovals times.
+/// Whether caches and TLBs of some thread are modelled.
+bool models_accesses(Modelling& modelling) {
+    const LockGuard held{modelling.lock};
+    for (const ThreadModels* models = modelling.threads; models != nullptr; models = models->next)
+        if (models->accesses) return true;
+    return false;
+}
+
+/// Makes code record what the models of all threads need. Code that records needlessly is only slow, so it is removed
+/// at most kMaximumRemovals times.
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     Modelling& modelling = engine.modelling;
     const bool wanted = modelling.threads != nullptr;
-    if (wanted == engine.counting.recording) return;
-    if (!wanted && modelling.times_removed++ >= kMaximumRemovals) return;
+    const bool accesses = models_accesses(modelling);
+    const bool recorded = engine.counting.recording && engine.counting.recording_accesses;
+    if (wanted == engine.counting.recording && accesses == recorded) return;
+    const bool less = !wanted || (recorded && !accesses);
+    if (less && modelling.times_removed++ >= kMaximumRemovals) return;
     if (wanted && !modelling.reserved && !engine.cache.reserve_recordings())
         fail("no memory for what the models of caches need", 0);
     modelling.reserved = true;
     engine.counting.recording = wanted;
+    engine.counting.recording_accesses = accesses;
     engine.counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
     engine.cache.remove_all();
 }
 
 }  // namespace
 
-void set_modelling(Thread& thread, bool wanted) {
+void set_modelling(Thread& thread, bool wanted, bool accesses) {
     const bool is_modelled = thread.models != nullptr;
+    const bool same = wanted == is_modelled && (!is_modelled || thread.models->accesses == accesses);
     // The child of a fork has its parent's translations.
     const bool records_for_none = thread.engine->counting.recording && thread.engine->modelling.threads == nullptr;
-    if (wanted == is_modelled && (wanted || !records_for_none)) return;
+    if (same && (wanted || !records_for_none)) return;
     if (!wanted) {
         end_modelling(thread);
-    } else if (!make_models(thread)) {
+    } else if (!is_modelled && !make_models(thread)) {
         fail("no memory for the models of caches", thread.registers.rip);
+    }
+    if (wanted) {
+        const LockGuard held{thread.engine->modelling.lock};
+        thread.models->accesses = accesses;
     }
     update_translations(*thread.engine);
 }

@@ -11,6 +11,9 @@
 // core, and its own branch predictors. The threads of a process share the last level, which keeps the lines of the
 // cores coherent; a lock of the process protects it. A machine with `one_core` has one core for all threads.
 //
+// While only events of branch predictors are open, code records where it has been and no accesses, and caches and TLBs
+// are not fed.
+//
 // What it can't do: each process has its own last level, so it lacks the accesses of other processes. Models begin
 // empty when a thread's first modelled event is enabled, and in the child of a fork. All pages have 4 KiB. Accesses by
 // the kernel are not recorded.
@@ -20,9 +23,9 @@
 
 namespace anyperf::engine {
 
-/// Begins or ends the modelling of `thread`, which is the caller. Threads leave translations that record nothing at the
-/// next exit.
-void set_modelling(Thread& thread, bool wanted);
+/// Begins or ends the modelling of `thread`, which is the caller. `accesses`: of caches and TLBs, too, not of branch
+/// predictors alone. Threads leave translations that record less at the next exit.
+void set_modelling(Thread& thread, bool wanted, bool accesses);
 
 /// Called when a thread ends, or before another thread frees its memory.
 void end_modelling(Thread& thread);

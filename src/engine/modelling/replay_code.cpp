@@ -333,6 +333,8 @@ class SegmentCode {
                 if (gshare_ != nullptr) return write_conditional();
                 break;
             case Control::jump:
+                if (gshare_ != nullptr) return write_jump();
+                break;
             case Control::jump_indirect:
             case Control::call:
             case Control::call_indirect:
@@ -366,6 +368,15 @@ class SegmentCode {
         after_counter_ = out_.at();
         write_path(pc);
         site_ = site;
+    }
+
+    // Branches::jump(), with the registers of write_conditional().
+    void write_jump() {
+        out_.load(rsi, r15, offsetof(RecordedSegment, pc));
+        out_.load(r9, rbp, offsetof(Frame, history));
+        out_.load(r10, r9, 0);
+        out_.mov(rcx, 1);
+        write_path(segment_.pc + segment_.bytes - segment_.last_bytes);
     }
 
     //   mov  r10, rdx ; xor SITE, rdx                       the index

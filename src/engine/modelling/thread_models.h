@@ -19,6 +19,7 @@ struct ThreadModels {
     models::Core& core;  ///< the thread's own; on a machine with one core, Modelling::only_core
     models::Branches branches;
     models::Stalls stalls;
+    bool accesses = false;         ///< caches and TLBs are modelled, not branch predictors alone
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is
     std::uint64_t core_bytes = 0;  ///< size of the mapping at whose start `core` is; 0: `core` is the process's

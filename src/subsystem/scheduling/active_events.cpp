@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "subsystem/events/event.h"
+#include "subsystem/shared/counter_sum.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -21,6 +22,7 @@ void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
     const bool faults = counts_faults(source);
     const bool models = uses_models(source);
     if ((event.samples() && (faults || source.kind == Source::Kind::counters)) || models) task.counter_users[0] += by;
+    if (models_accesses(source)) task.counter_users[kAccessesBit] += by;
     if (models)
         task.counter_users[Source::kModelledBit] += by;
     else if (source.kind == Source::Kind::counters)

@@ -11,6 +11,16 @@ namespace anyperf::subsystem {
 /// No number of instructions is enough.
 inline constexpr std::uint64_t kNever = ~0ull;
 
+/// The bit that stands for the models of caches and TLBs in a set of counters (ActiveEvents::counters): they are fed
+/// with accesses to memory, and branch predictors are not.
+inline constexpr std::uint32_t kAccessesBit = 30;
+
+/// Whether the models of caches and TLBs compute the source. An instruction adds at most 1 to what branch predictors
+/// count, and may add more to all others (modelled() in pmu/cpu/quantities.h).
+constexpr bool models_accesses(const Source& source) {
+    return uses_models(source) && source.most_per_instruction > 1;
+}
+
 /// The weighted sum before it is divided by 2^shift. `counters` is indexed by Source::Term::counter.
 inline std::uint64_t raw_counter_sum(const Source& source, const std::uint64_t* counters) {
     std::uint64_t sum = 0;

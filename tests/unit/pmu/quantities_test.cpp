@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "run/run_state.h"
+#include "subsystem/shared/counter_sum.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -29,6 +30,17 @@ TEST(Quantities, OfModelsCountNothingThatDecreases) {
             EXPECT_TRUE(row.source.modelled) << row.name;
             EXPECT_GT(row.source.most_per_instruction, 0u) << row.name;
         }
+}
+
+TEST(Quantities, OfBranchPredictorsNeedNoAccesses) {
+    using M = models::Quantity;
+    for (const QuantityRow& row : kQuantities) {
+        bool of_branches = true;
+        for (unsigned i = 0; i < row.source.terms; ++i)
+            of_branches &= row.source.term[i].counter >=
+                           Source::kModelled + static_cast<std::uint32_t>(M::conditional_mispredictions);
+        EXPECT_EQ(models_accesses(row.source), uses_models(row.source) && !of_branches) << row.name;
+    }
 }
 
 TEST(Quantities, AreSumsOfCountersOfTheEngine) {

@@ -14,6 +14,8 @@
 // The record of a segment that is left in the middle has its full length. recover.h notes how many of the segment's
 // instructions have run (RecordStream::last_ran).
 //
+// While only branch predictors are modelled, a record is the number of its segment.
+//
 // LIMITS. The elements of gathers and scatters are not recorded: their addresses are in vector registers.
 #include "engine/x86_64/translate/translate.h"
 
@@ -323,7 +325,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
         // model_instruction() feeds the models with it after it has run.
         if (runs_in_place(instruction)) break;
         plan_.offset = static_cast<std::uint16_t>(pc - segment.pc);
-        plan_instruction(i, pc);
+        if (counting_.recording_accesses) plan_instruction(i, pc);
         plan_.loaded = loaded_after(instruction, plan_.loaded);
         segment.last = static_cast<unsigned>(instruction.control) & 0x1fU;
         segment.last_bytes = instruction.length & 0xfU;
@@ -340,8 +342,8 @@ std::size_t Translation::offset_of_word(std::uint8_t word) const {
     return kStreamEnd - sizeof(std::uint64_t) * (std::size_t{plan_.words} - word);
 }
 
-/// Makes room for the record and moves RecordStream::top to the record's end. Without room the thread exits as at the
-/// end of its budget.
+/// Makes room for the record and moves RecordStream::top to the record's end, which rcx has afterwards; it is spilled.
+/// Without room the thread exits as at the end of its budget.
 void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload) {
     // `top` counts up from a negative number to 0, so the sign says whether the record fits: no comparison is needed.
     spill(rcx);
@@ -365,7 +367,6 @@ void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint
         hot_.load_gs(rcx, kNextTop);
         hot_.store_gs(rcx, kTop);
     }
-    unspill(rcx);
 }
 
 /// Appends the segment's record: its number, and the registers that are known at its start. H is a register that is not
@@ -376,6 +377,11 @@ void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint
 void Translation::emit_record(bool flags_dead, std::uint32_t budget_payload) {
     if (plan_.segment == 0) return;
     emit_room_check(flags_dead, static_cast<std::int32_t>(sizeof(std::uint64_t) * plan_.words), budget_payload);
+    if (plan_.words == 1) {
+        hot_.mov_gs_at(rcx, offset_of_word(0), plan_.segment);
+        return unspill(rcx);
+    }
+    unspill(rcx);
     Register holder = kHolders[0];
     for (const Register reg : kHolders)
         if (plan_.at_start[reg] == 0) {
