@@ -12,6 +12,7 @@
 #include <memory>
 #include <ranges>
 
+#include "broker/launch/run_options.h"
 #include "cli/command/command_words.h"
 #include "cli/command/control_channel.h"
 #include "cli/stat/events/default_events.h"
@@ -20,6 +21,7 @@
 #include "cli/stat/gate/gate_report.h"
 #include "cli/stat/option_rules.h"
 #include "cli/stat/options.h"
+#include "cli/stat/output/machine_table.h"
 #include "cli/stat/output/sink.h"
 #include "cli/stat/output/writers.h"
 #include "cli/stat/plan.h"
@@ -242,12 +244,51 @@ std::vector<std::string> names_of(const Plan& plan) {
     return names;
 }
 
+/// Measures the plan. The signals are blocked meanwhile only: afterwards Ctrl-C must end anyperf as it ends any
+/// program. The run ends before results are printed.
+Result<Measurement> measure(Prepared& prepared, const Options& options, const stat::Listener& listener) {
+    auto signals = TRY(BlockedSignals::block());
+    auto measured = stat::measure_series(prepared.plan, options, signals, listener);
+    prepared.hosted.reset();
+    return measured;
+}
+
+/// Measures the command once for each of these machines, and prints their counts side by side. The command's first
+/// failure ends it.
+Result<int> compare_machines(const Options& given, const std::vector<std::string>& machines, Output& output) {
+    auto machine = given.backend.machine;
+    for (const std::string& name : machines) {
+        machine.machine = name;
+        TRY(machine_options(machine, pmu::CpuModel::host));
+    }
+    auto sink = TRY(Sink::open(given, output));
+    std::vector<stat::MachineReport> reports;
+    ExitInfo exit_info;
+    for (const std::string& name : machines) {
+        Options options = given;
+        options.backend.machine.machine = name;
+        options.quiet = given.quiet || !reports.empty();  // it says once that the virtual PMU counts
+        auto prepared = TRY(prepare_in_user_space(options, "", output));
+        Measurement run = TRY(measure(prepared, options, {}));
+        exit_info = run.exit_info;
+        reports.push_back({options.modelled_machine, std::move(run.report)});
+        if (exit_info.exit_status != 0) break;
+    }
+    sink.write(stat::to_machine_table(reports, given));
+    TRY(sink.close());
+    std::fflush(nullptr);
+    die_by_signal_of(exit_info);
+    return exit_info.exit_status;
+}
+
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
     for (const auto& text : options.gate_reports) options.reports_of_gate.push_back(TRY(stat::parse_gate_report(text)));
     options.cpu_level = stat::cpu_level_of(options);
     if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run(host::Root{});
     TRY(stat::check_rules(options));
+    const auto machines = stat::machines_of(options.backend.machine.machine);
+    if (machines.size() > 1) return compare_machines(options, machines, output);
     if (options.topdown) {
         options.events.push_back(TRY(stat::topdown_events(host::Root{})));
         options.metric_only = true;
@@ -262,16 +303,8 @@ Result<int> run_stat(Options& options, Output& output) {
     std::optional<ControlChannel> control;
     if (!options.control.empty()) control.emplace(TRY(ControlChannel::open(options.control)));
     auto sink = TRY(Sink::open(options, output));
-    // The signals are blocked for the measurement only: after it Ctrl-C must end anyperf as it ends any program.
-    std::optional<Result<Measurement>> measured;
-    {
-        auto signals = TRY(BlockedSignals::block());
-        const auto listener = listener_for(options, sink, output, control ? &*control : nullptr);
-        measured = stat::measure_series(prepared.plan, options, signals, listener);
-    }
-    prepared.hosted.reset();  // ends the run before results are printed
-    if (!*measured) return std::unexpected(std::move(*measured).error());
-    Measurement& run = **measured;
+    const auto listener = listener_for(options, sink, output, control ? &*control : nullptr);
+    Measurement run = TRY(measure(prepared, options, listener));
     const int gate_status = TRY(write_results(run, options, earlier, sink, output));
     if (options.format == Format::csv && !may_announce(options) && !run.report.mode_reason.empty())
         sink.write(fmt::format("# anyperf: {}: {}\n", run.report.mode_reason, kCountsInUserSpace));

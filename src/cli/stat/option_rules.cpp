@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/command/target_options.h"
+#include "cli/stat/output/machine_table.h"
 
 namespace anyperf::cli::stat {
 
@@ -50,6 +51,15 @@ int line_options(const Options& options) {
     return given;
 }
 
+/// Whether --machine names several machines, and the options ask for something that the table with a column for each
+/// does not have.
+bool needs_one_machine(const Options& options) {
+    if (machines_of(options.backend.machine.machine).size() < 2) return false;
+    return options.format != Format::table || options.interval_ms != 0 || options.repeats_forever() ||
+           options.metric_only || !options.metrics.empty() || options.topdown || !options.baseline.empty() ||
+           !options.gates.empty() || !options.control.empty() || options.counts_cgroups() || line_options(options) > 0;
+}
+
 /// The rules are checked in this order, and the first that is broken is reported. Each cause says why the combination
 /// has no meaning.
 constexpr std::array kRules{
@@ -89,6 +99,9 @@ constexpr std::array kRules{
          "--topdown", "it chooses the events itself", "leave out -e and -n"},
     Rule{[](const Options& options) { return options.topdown && (options.repeat != 1 || !options.baseline.empty()); },
          "--topdown", "it prints no counts that -r or --baseline could compare", "use -I MS, or leave out one of them"},
+    Rule{needs_one_machine, "--machine with several machines",
+         "their table has a row for each event and a column for each machine, and nothing else",
+         "name one machine, or leave out -x, -j, -I, -M, --control, --baseline and options of places"},
     Rule{[](const Options& options) { return options.log_fd >= 0 && !options.output_file.empty(); }, "--log-fd",
          "-o names a file for the same results", "give one of them"},
     Rule{[](const Options& options) { return options.run_table && options.repeat < 2; }, "--table",

@@ -140,6 +140,23 @@ class Modelled(Case):
                       f"{self.program} rows; {self.program} rows; :")
         self.assertGreater(json.loads(result.stderr)["events"][0]["value"], 2 * once)
 
+    def test_several_machines_stand_side_by_side(self):
+        events = ["instructions", "branch-misses", "L1-dcache-load-misses"]
+        result = stat("--virtual", "--deterministic", "--machine", "tiny,skx", "-e", ",".join(events), "--", self.program, "rows")
+        rows = {line.split()[0].removesuffix(":u"): line.split()[1:] for line in result.stderr.splitlines() if line.strip()}
+        self.assertEqual(rows["tiny"], ["skx"], "a column for each machine")
+        for column, machine in enumerate(("tiny", "skx")):
+            alone = self.counts(events, "rows", machine=machine)
+            self.assertEqual({name: int(rows[name][column].replace(",", "")) for name in events}, alone, machine)
+        self.assertRegex(result.stderr, r"branch-misses +[0-9,]+ +[0-9,]+ +\([+-][0-9.]+%\)")
+
+    def test_several_machines_have_a_table_only(self):
+        result = stat("--machine", "tiny,skx", "-x", ",", "--", "true")
+        self.assertIn("--machine with several machines", result.stderr)
+        result = stat("--machine", "tiny,nothing", "--", "true")
+        self.assertIn("bad --machine nothing", result.stderr)
+        self.assertNotEqual(result.returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -28,17 +28,6 @@ std::string with_separators(std::string digits) {
     return digits;
 }
 
-/// The count, or in its place why there is none.
-std::string value_text(const Line& line, const Options& options) {
-    switch (line.status()) {
-        case Status::not_supported: return "<not supported>";
-        case Status::not_counted: return "<not counted>";
-        case Status::counted: break;
-    }
-    const std::string digits = line.whole() ? fmt::format("{}", line.count.value) : fmt::format("{:.2f}", line.value());
-    return options.big_num ? with_separators(digits) : digits;
-}
-
 /// A metric after "#", as perf prints it.
 std::string metric_text(const Line& line, const Metric& metric) {
     // If count and metric have the same mark, row() shows it once, at the end of the line.
@@ -242,6 +231,16 @@ std::string events_text(const Report& report, const Options& options) {
 
 std::string seconds_text(std::uint64_t ns) {
     return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+}
+
+std::string value_text(const Line& line, const Options& options) {
+    switch (line.status()) {
+        case Status::not_supported: return "<not supported>";
+        case Status::not_counted: return "<not counted>";
+        case Status::counted: break;
+    }
+    const std::string digits = line.whole() ? fmt::format("{}", line.count.value) : fmt::format("{:.2f}", line.value());
+    return options.big_num ? with_separators(digits) : digits;
 }
 
 std::string to_table(const Report& report, const Options& options) {

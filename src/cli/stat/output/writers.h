@@ -11,6 +11,9 @@ namespace anyperf::cli::stat {
 /// The table: the headline, the lines of each event, why events could not be counted, notes, and the times.
 std::string to_table(const Report& report, const Options& options);
 
+/// The count as the table has it, or in its place why there is none.
+std::string value_text(const Line& line, const Options& options);
+
 /// One line for each event and place, with the fields of perf's -x: [time of the interval, or "summary",] [CPU, thread,
 /// or unit of the machine with its number of CPUs,] value, unit, event, [cgroup,] [standard error of the mean in %,
 /// with -r,] running time in ns, % of the enabled time, metric, its unit. Each further metric of the event has a line
