@@ -11,17 +11,15 @@
 // the answer to the mailbox of the sending thread, in shared memory:
 //
 //   1. The thread picks a sequence number: its id in the upper bits, and in the lower 10 bits those of `answered` in
-//   its
-//      mailbox plus 1. It sends the request.
+//      its mailbox plus 1. It sends the request.
 //   2. The broker first serves the closes of descriptors and deaths of processes that it knows of, then the request.
 //   3. The broker writes the answer and its payload, and last the sequence number, to `answered`.
 //   4. The thread polls `answered` for a short time, then sets `waiting` and sleeps on `answered` (futex(2)).
 //
 // Races:
 // - The thread stores `waiting` before it reads `answered`; the broker stores `answered` before it reads `waiting`.
-// Both
-//   stores are sequentially consistent, hence full barriers on x86. So either the broker sees the sleeper and wakes it,
-//   or the thread sees the answer.
+//   Both stores are sequentially consistent, hence full barriers on x86. So either the broker sees the sleeper and
+//   wakes it, or the thread sees the answer.
 // - A mailbox may get an answer for the previous thread of its page, which was killed. The futex wait ends, the number
 //   does not match, and the thread waits again.
 // - If the broker has ended, sendmsg(2) fails; while a thread sleeps, it checks each 200 ms whether the socket has hung

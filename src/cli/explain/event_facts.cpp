@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 #include "abi/describe.h"
 #include "abi/event_ids.h"
@@ -54,19 +56,28 @@ const VirtualCountRow& row_of(VirtualCount way) {
     return *std::ranges::find(kVirtualCounts, way, &VirtualCountRow::way);
 }
 
-/// Whether a run observes the event without a PMU: a breakpoint, a uprobe, or one of its tracepoints.
-bool is_observed_in_run(const events::Event& event) {
-    if (event.attr.type == abi::kTypeBreakpoint || event.pmu == "uprobe") return true;
-    return event.attr.type == abi::kTypeTracepoint &&
-           std::ranges::any_of(pmu::tracepoints(), [&](const pmu::Tracepoint& tracepoint) {
-               return event.name == tracepoint.system + ":" + tracepoint.name;
-           });
+/// The names of the events that a run can have. Both lists are read once for all events.
+struct NamesOfRun {
+    events::EventNames events;
+    std::set<std::string> tracepoints;  ///< "syscalls:sys_enter_read"
+};
+
+NamesOfRun names_of_run(const host::Root& root) {
+    NamesOfRun names{events::EventNames::read(root.path("/")), {}};
+    for (const pmu::Tracepoint& each : pmu::tracepoints()) names.tracepoints.insert(each.system + ":" + each.name);
+    return names;
 }
 
-VirtualCount virtual_count(const events::Event& event, const events::EventNames& names) {
+/// Whether a run observes the event without a PMU: a breakpoint, a uprobe, or one of its tracepoints.
+bool is_observed_in_run(const events::Event& event, const NamesOfRun& names) {
+    if (event.attr.type == abi::kTypeBreakpoint || event.pmu == "uprobe") return true;
+    return event.attr.type == abi::kTypeTracepoint && names.tracepoints.contains(event.name);
+}
+
+VirtualCount virtual_count(const events::Event& event, const NamesOfRun& names) {
     if (!event.absent_pmu.empty() || stat::why_not_counted(event, nullptr)) return VirtualCount::none;
-    if (is_observed_in_run(event)) return VirtualCount::exact;
-    if (!stat::is_counted_in_user_space(event, names)) return VirtualCount::none;
+    if (is_observed_in_run(event, names)) return VirtualCount::exact;
+    if (!stat::is_counted_in_user_space(event, names.events)) return VirtualCount::none;
     if (stat::has_own_share(event)) return VirtualCount::with_own_share;
     if (stat::uses_models(event)) return VirtualCount::machine_models;
     return stat::is_modelled(event, false) ? VirtualCount::cost_model : VirtualCount::exact;
@@ -152,7 +163,7 @@ Result<Parsed> parse(const events::Machine& machine, const host::Root& root, con
 
 Result<std::vector<EventFacts>> event_facts(const host::Root& root, const std::vector<std::string>& texts) {
     const auto machine = events::Machine::read(root.path("/"));
-    const auto names = events::EventNames::read(root.path("/"));
+    const NamesOfRun names = names_of_run(root);
     const bool has_virtual_pmu = host::is_x86(root);
     std::vector<EventFacts> all;
     for (const std::string& text : texts) {

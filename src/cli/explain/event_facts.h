@@ -2,6 +2,7 @@
 // opens it, whether the virtual PMU counts it and how, and the command that counts it.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

@@ -11,8 +11,8 @@ namespace anyperf::subsystem {
 /// No number of instructions is enough.
 inline constexpr std::uint64_t kNever = ~0ull;
 
-/// The bit that stands for the models of caches and TLBs in a set of counters (ActiveEvents::counters): they are fed
-/// with accesses to memory, and branch predictors are not.
+/// A set of counters (ActiveEvents::counters) has this bit if an event needs the models of caches and TLBs. Only those
+/// models need accesses to memory recorded; branch predictors do not.
 inline constexpr std::uint32_t kAccessesBit = 30;
 
 /// Whether the models of caches and TLBs compute the source. An instruction adds at most 1 to what branch predictors

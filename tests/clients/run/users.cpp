@@ -311,7 +311,7 @@ int foreign_records() {
     return 0;
 }
 
-/// As nobody, with all capabilities of a user namespace of its own, which give it no rights at the broker.
+/// As nobody in a user namespace of its own. There it has all capabilities; the broker must not accept them.
 int capabilities() {
     if (!become_nobody() || ::unshare(CLONE_NEWUSER) != 0) return 77;
     const Run run;

@@ -11,7 +11,7 @@ namespace anyperf::cli::stat {
 /// The table: the headline, the lines of each event, why events could not be counted, notes, and the times.
 std::string to_table(const Report& report, const Options& options);
 
-/// The count as the table has it, or in its place why there is none.
+/// The count as the table shows it: a number, or the reason why there is none, such as "<not supported>".
 std::string value_text(const Line& line, const Options& options);
 
 /// One line for each event and place, with the fields of perf's -x: [time of the interval, or "summary",] [CPU, thread,
