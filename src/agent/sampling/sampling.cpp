@@ -69,23 +69,25 @@ std::uint64_t time_of(const Thread& thread, const EventPage& event) {
     return clock_now(*thread.engine, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
 }
 
-/// The time in ns that the thread's modelled cycles take on the presented CPU, of 3.2 GHz.
-std::uint64_t modelled_ns(const Thread& thread) {
+/// What the thread's modelled cycles take on the presented CPU, of 3.2 GHz, in units of kPaceUnitsPerNs.
+std::uint64_t modelled_time(const Thread& thread) {
     using namespace engine::x86_64;
     const run::ThreadCounts counts = counts_of(thread);
-    constexpr std::uint64_t kUnitsIn5Ns = 16 * kCostUnits;
-    return (counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost) * 5 / kUnitsIn5Ns;
+    constexpr std::uint64_t kUnitsOfCost = 5;  // 16 cycles take 5 ns
+    static_assert(kUnitsOfCost * 16 * kCostUnits == 5 * subsystem::kPaceUnitsPerNs);
+    return (counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost) * kUnitsOfCost;
 }
 
-/// The time in ns by which a frequency is converted to a period. For an event of cycles, it is that of the modelled
-/// cycles; for another event that counts instructions, it is derived from these, at four a ns. That is the same in
-/// every run, and leaves out the cost of taking samples. With real time, that cost would make the periods shorter, and
-/// cause even more samples.
+/// The time by which a frequency is converted to a period, for a counter in units of kPaceUnitsPerNs. For an event of
+/// cycles, it is that of the modelled cycles; for another event that counts instructions, it is derived from these, at
+/// four a ns. That is the same in every run, and leaves out the cost of taking samples. With real time, that cost would
+/// make the periods shorter, and cause even more samples. The time is not in whole ns: the first periods are of a few
+/// instructions, and how many ns pass in them would depend on what the thread did before.
 std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
-    constexpr std::uint64_t kInstructionsPerNs = 4;
     if (event.frequency == 0) return now;
-    if (counts_cycles(event.source)) return modelled_ns(thread);
-    return counts_instructions(event) ? retired_by(thread) / kInstructionsPerNs : now;
+    if (counts_cycles(event.source)) return modelled_time(thread);
+    constexpr std::uint64_t kUnitsOfInstruction = subsystem::kPaceUnitsPerNs / 4;
+    return counts_instructions(event) ? retired_by(thread) * kUnitsOfInstruction : now;
 }
 
 /// The registers in the order of perf's numbers (uapi asm/perf_regs.h). The data segments, 12 to 15, are 0.

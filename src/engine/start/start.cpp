@@ -37,6 +37,7 @@
 #include "engine/time/virtual_clock.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
+#include "engine/x86_64/translate/recover.h"
 
 namespace anyperf::engine {
 
@@ -127,6 +128,14 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
     }
 }
 
+/// Rounds the modelled cycles of the thread up to a whole one. Otherwise it would depend on what the thread did before
+/// the exec at which instruction of the new program a cycle ends, and a sample is taken.
+void begin_whole_cycle(Thread& thread) {
+    using namespace x86_64;
+    const std::uint64_t part = counts_of(thread).count(kCostRow) % kCostUnits;
+    if (part != 0) add_count(thread, kCostRow, static_cast<std::int64_t>(kCostUnits - part));
+}
+
 /// The number of the thread's page: the one that it had before the exec, or on which its events were opened; else a new
 /// one.
 std::uint32_t page_of(const Engine& engine, const Thread& thread, const StartArgument& argument) {
@@ -175,6 +184,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     open_process_record(engine, *thread, page_of(engine, *thread, argument));
     begin_thread_time(*thread);
     if (exceeds_memory_limits(*thread)) die_by(SIGSEGV);  // as the kernel, past the point of no return of an exec
+    begin_whole_cycle(*thread);
     hooks::at_process_start(*thread, true);
     handlers::catch_up_with_ids(*thread);
     begin_exact_thread(*thread);

@@ -81,11 +81,12 @@ void end_period(EventPage& page, std::uint64_t value) {
 /// Moves the period by an eighth of the way to the one that would have been right, as perf_adjust_period(). The kernel
 /// adapts intervals of more than two ticks in its tick; a measured thread has no tick, so each overflow adapts.
 void adapt(EventPage& page, std::uint64_t now) {
-    const std::uint64_t ns = now - page.last_overflow_time;
+    const std::uint64_t time = now - page.last_overflow_time;
     const bool first = page.last_overflow_time == 0;
     page.last_overflow_time = now;
-    if (first || static_cast<std::int64_t>(ns) <= 0) return;
-    const std::uint64_t wanted = period_for(page.frequency, page.period, ns);
+    if (first || static_cast<std::int64_t>(time) <= 0) return;
+    const std::uint64_t per_second = family_of(page) == Family::counter ? kPaceUnitsPerSecond : kNsPerSecond;
+    const std::uint64_t wanted = period_for(page.frequency, page.period, time, per_second);
     const std::int64_t away = static_cast<std::int64_t>(wanted - page.period);
     const std::int64_t step = (away >= 0 ? away + 7 : away - 7) / 8;
     // Rounded away from 0, so that the period reaches the wanted one in the end.
@@ -119,12 +120,12 @@ bool runs_out(EventPage& page) {
 }  // namespace
 
 // perf_calculate_period(): count * 10^9 / (ns * frequency), in 128 bits where the kernel loses precision.
-std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t ns) {
+std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t time, std::uint64_t per_second) {
     __extension__ using Wide = unsigned __int128;
     constexpr std::uint64_t kLongest = ~0ull >> 1;
-    const Wide divisor = static_cast<Wide>(ns) * frequency;
+    const Wide divisor = static_cast<Wide>(time) * frequency;
     if (divisor == 0) return count == 0 ? 1 : count;
-    const Wide period = static_cast<Wide>(count) * 1'000'000'000 / divisor;
+    const Wide period = static_cast<Wide>(count) * per_second / divisor;
     if (period == 0) return 1;
     return period > kLongest ? kLongest : static_cast<std::uint64_t>(period);
 }

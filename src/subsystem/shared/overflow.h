@@ -25,6 +25,12 @@ namespace anyperf::subsystem {
 inline constexpr std::uint64_t kTickNs = 4'000'000;
 inline constexpr std::uint64_t kShortestClockPeriodNs = 10'000;
 
+inline constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+/// The frequency of a counter is kept by a time in parts of a ns, of which both an instruction and a modelled cycle
+/// take a whole number.
+inline constexpr std::uint64_t kPaceUnitsPerNs = 128;
+inline constexpr std::uint64_t kPaceUnitsPerSecond = kPaceUnitsPerNs * kNsPerSecond;
+
 struct Overflow {
     bool sample = false;      ///< a SAMPLE record is due; `period` is for its PERIOD field
     bool disable = false;     ///< the REFRESH limit has reached 0: the caller must change_state() to off at this value
@@ -56,13 +62,15 @@ void add_occurrences(EventPage& page, std::uint64_t times);
 /// count occurrences have no value: for them it is called after add_occurrences().
 bool overflow_due(const EventPage& page, std::uint64_t value);
 
-/// Processes one overflow that is due: moves the end, counts the limit down, adapts the period to the frequency. `now`
-/// is in ns. For clocks and software events it is of a clock that also runs while the task sleeps. For counters it only
-/// adapts the period, and the agent derives it from the instructions that have retired (pace_of() in sampling.cpp).
-/// Clocks are throttled after `samples_per_tick` samples in kTickNs; 0: never.
+/// Processes one overflow that is due: moves the end, counts the limit down, adapts the period to the frequency. For
+/// clocks and software events `now` is in ns, of a clock that also runs while the task sleeps. For counters it is in
+/// units of kPaceUnitsPerNs, and only adapts the period (pace_of() in sampling.cpp). Clocks are throttled after
+/// `samples_per_tick` samples in kTickNs; 0: never.
 Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, std::uint32_t samples_per_tick);
 
-/// The period with which `count` events in `ns` would have given `frequency` samples per second. At least 1.
-std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t ns);
+/// The period with which `count` events in `time` would have given `frequency` samples per second. At least 1.
+/// `per_second`: how many units of `time` are a second.
+std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t time,
+                         std::uint64_t per_second = kNsPerSecond);
 
 }  // namespace anyperf::subsystem

@@ -42,12 +42,13 @@ class PerfCommands(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def perf(self, *words, calls=100, stderr=False):
-        """Runs a perf command under anyperf in the data directory; the word SHAPED is replaced by the program and its argument."""
+    def perf(self, *words, calls=100, stderr=False, options=()):
+        """Runs a perf command under anyperf, with options of `run`, in the data directory. The program and its argument
+        replace the word SHAPED."""
         arguments = []
         for word in words:
             arguments += [str(self.program), str(calls)] if word == "SHAPED" else [word]
-        got = subprocess.run([ANYPERF, "run", "--", "perf", *arguments], text=True, capture_output=True, check=True,
+        got = subprocess.run([ANYPERF, "run", *options, "--", "perf", *arguments], text=True, capture_output=True, check=True,
                              timeout=100, cwd=self.directory.name)
         return got.stderr if stderr else got.stdout
 
@@ -117,7 +118,7 @@ class PerfCommands(unittest.TestCase):
     def test_record_by_frequency_is_the_same_in_every_run(self):
         recorded = set()
         for name in ("f1.data", "f2.data"):
-            self.perf("record", "-q", "-e", "cycles:pp", "-F", "4000", "-o", name, "SHAPED")
+            self.perf("record", "-q", "-e", "cycles:pp", "-F", "4000", "-o", name, "SHAPED", options=["--deterministic"])
             script = self.perf("script", "-i", name, "-F", "period,ip,sym")
             recorded.add(tuple(re.findall(r"(\d+) +[0-9a-f]+ (\S+)", script)))
         self.assertEqual(len(recorded), 1, recorded)

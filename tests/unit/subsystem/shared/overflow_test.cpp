@@ -226,11 +226,33 @@ TEST(Frequency, AdaptsThePeriodToTheRequestedRate) {
         Sampling event{kind, 1};
         event.page.frequency = 1000;
         event.start();
-        // With 1 event per ns, 1000 samples per second need a period of 1,000,000.
+        // With 1 event per unit of time, 1000 samples per second need a period of a thousandth of a second's units.
+        const std::uint64_t wanted = (kind == Kind::counters ? kPaceUnitsPerSecond : kNsPerSecond) / 1000;
         for (int samples = 0; samples < 200;)
             samples += static_cast<int>(event.step(event.page.period < 2000 ? 1 : 997).size());
-        EXPECT_THAT(event.page.period, AllOf(Gt(900'000u), Lt(1'100'000u)));
+        EXPECT_THAT(event.page.period, AllOf(Gt(wanted * 9 / 10), Lt(wanted * 11 / 10)));
     }
+}
+
+TEST(Frequency, OfACounterDoesNotDependOnWhatTheThreadDidBefore) {
+    const auto periods_after = [](std::uint64_t instructions) {
+        EventPage page{};
+        page.source.kind = Kind::counters;
+        page.state = EventState::counting;
+        page.sampling = 1;
+        page.period = page.overflow_at = 1;
+        page.frequency = 4000;
+        std::vector<std::uint64_t> periods;
+        for (std::uint64_t value = 1; periods.size() < 8; ++value) {
+            if (!overflow_due(page, value)) continue;
+            take_overflow(page, value, (instructions + value) * kPaceUnitsPerNs / 4, 0);
+            periods.push_back(page.period);
+        }
+        return periods;
+    };
+    const std::vector<std::uint64_t> periods = periods_after(100);
+    EXPECT_EQ(periods[1], 125'001u) << "an eighth of the way to a million";
+    for (const std::uint64_t before : {101u, 102u, 103u}) EXPECT_EQ(periods_after(before), periods);
 }
 
 TEST(Frequency, StartsWithPeriodOneWhichTheSampleReports) {
