@@ -19,18 +19,6 @@
 
 namespace anyperf::engine::turns {
 
-namespace {
-
-std::uint64_t clock_of(const Engine& engine) {
-    return __atomic_load_n(&engine.run_use->clock, __ATOMIC_RELAXED);
-}
-
-bool take_turn_from(Turns& turns, std::uint32_t from, std::uint32_t self) {
-    return __atomic_compare_exchange_n(&turns.holder, &from, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-/// The waiting slot with the earliest deadline; of several, the one that has waited for the longest time. 0: none has a
-/// deadline.
 std::uint32_t first_deadline(const Turns& turns) {
     std::uint32_t first = 0;
     for_each_slot(turns, [&](std::uint32_t number) {
@@ -42,6 +30,16 @@ std::uint32_t first_deadline(const Turns& turns) {
             first = number;
     });
     return first;
+}
+
+namespace {
+
+std::uint64_t clock_of(const Engine& engine) {
+    return __atomic_load_n(&engine.run_use->clock, __ATOMIC_RELAXED);
+}
+
+bool take_turn_from(Turns& turns, std::uint32_t from, std::uint32_t self) {
+    return __atomic_compare_exchange_n(&turns.holder, &from, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void end_waits_until(Engine& engine, std::uint64_t now) {

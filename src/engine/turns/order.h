@@ -15,6 +15,10 @@ std::uint64_t draw_length(Engine& engine);
 /// Whether a new thread comes last in some times: 1 or 0. `first`: it is the first one of the run.
 std::uint32_t draw_priority(Engine& engine, bool first);
 
+/// The waiting slot with the earliest deadline; of several, the one that has waited for the longest time. 0: none has a
+/// deadline.
+std::uint32_t first_deadline(const run::Turns& turns);
+
 /// Passes the caller's turn on. If `self` is not 0 the caller, with that slot, may be the next one itself. Then it
 /// keeps the turn, and the result is true.
 bool pass_on(Engine& engine, std::uint32_t self);

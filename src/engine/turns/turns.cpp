@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::int64_t kLookNs = 100'000'000;  ///< after so long a thread looks after the one that has the turn
 constexpr std::int64_t kNsOfMillisecond = 1'000'000;
+/// So long after its deadline a thread goes on although another one with an earlier deadline does not wake up.
+constexpr std::int64_t kPatienceNs = 5 * kNsOfSecond;
 
 /// The turn ends after the next length that is drawn, or when a timer expires. A thread that is alone has no end: its
 /// code need not count down.
@@ -68,7 +70,8 @@ bool come_from_wait(Thread& thread, TurnEnd end) {
 }
 
 /// No thread of the run can run: waits in the kernel for what the thread waits for, until it has happened or a thread
-/// runs. True: this thread has the turn.
+/// runs. Waits that end with a deadline end in the order of the deadlines, however late their threads wake up, unless a
+/// thread does not wake up at all. True: this thread has the turn.
 bool watch(Thread& thread, const Wait& wait) {
     Turns& turns = *thread.engine->turns;
     TurnSlot& slot = slot_of(thread);
@@ -85,10 +88,11 @@ bool watch(Thread& thread, const Wait& wait) {
             const std::uint64_t units = deadline > clock ? deadline - clock : 0;
             const auto ns = static_cast<std::int64_t>(units / kUnitsOfNanosecond);
             left = std::min(left, ns - (kernel_ns() - begun));
-            if (left <= 0) {
+            if (left <= 0 && (left < -kPatienceNs || first_deadline(turns) == thread.turn_slot)) {
                 advance_clock(*thread.engine, deadline);
                 return come_from_wait(thread, TurnEnd::timed_out);
             }
+            left = std::max(left, kNsOfMillisecond);
         }
         if (wait.watch == nullptr)
             sleep_on(slot.turn, run::kTurnNone, left);

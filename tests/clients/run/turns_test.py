@@ -270,6 +270,23 @@ class Turns(RepeatedRuns):
         self.assertEqual(self.once(PYTHON, "-c", program)[0], b"([], [], []) 10\n1 1000 b'x'\n")
         self.assertLess(time.monotonic() - begun, 100)
 
+    def test_waits_beside_a_socket_end_in_the_order_of_their_deadlines(self):
+        # A client from outside could connect, so the clock is not advanced at once: the waits take real time.
+        program = """if True:
+            import select, socket, threading, time
+            server = socket.create_server(("127.0.0.1", 0))
+            order = []
+            def wait():
+                for i in range(60): select.select([server], [], [], 0.002), order.append("s")
+            def sleep():
+                for i in range(60): time.sleep(0.00205), order.append("t")
+            threads = [threading.Thread(target=one) for one in (wait, sleep)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            print("".join(order))
+            """
+        self.assert_repeats(PYTHON, "-c", program)
+
     def test_a_thread_that_is_killed_gives_up_its_turn(self):
         program = """if True:
             import os, signal, time
