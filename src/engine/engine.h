@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/cache/cache.h"
+#include "engine/descriptor_kinds.h"
 #include "engine/exact/state.h"
 #include "engine/instrumentation/state.h"
 #include "engine/modelling/state.h"
@@ -56,6 +57,7 @@ struct Engine {
     int engine_fd = -1;       ///< the engine's executable (O_PATH), for execve
     int spare_fd = -1;        ///< keeps a number for a file of an execve; -1: not needed, or in use
     int other_spare_fd = -1;  ///< likewise
+    DescriptorKinds descriptor_kinds{};
     Program program;
     RandomStream random;  ///< begun in a deterministic run only
     bool has_userfaultfd =

@@ -379,7 +379,10 @@ long copy_arguments(std::uint64_t from, std::uint64_t bytes, clone_args& room) {
 }
 
 long clone_as(Call& call, CloneRequest& request) {
-    return (request.flags & CLONE_VM) != 0 ? clone_sharing(call, request) : clone_copying(call, request);
+    // The child of a vfork remembers no kinds, so it may have another table of descriptors.
+    if (request.has(CLONE_VM) != request.has(CLONE_FILES) && !request.has(CLONE_VFORK))
+        call.engine.descriptor_kinds.off = true;
+    return request.has(CLONE_VM) ? clone_sharing(call, request) : clone_copying(call, request);
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include <string_view>
 
 #include "engine/freestanding/memory_file.h"
+#include "engine/syscalls/files/file_kinds.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/random_files.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -29,11 +28,9 @@ namespace {
 constexpr std::string_view kUuid = "/proc/sys/kernel/random/uuid";
 constexpr std::string_view kBootId = "/proc/sys/kernel/random/boot_id";
 
-/// Whether the descriptor is open on /dev/random or /dev/urandom (Documentation/admin-guide/devices.txt: 1:8 and 1:9).
-bool is_random_device(std::uint64_t fd) {
-    struct stat status{};
-    if (is_error(kernel_call(__NR_fstat, fd, address_of(&status))) || !S_ISCHR(status.st_mode)) return false;
-    return status.st_rdev == makedev(1, 8) || status.st_rdev == makedev(1, 9);
+/// Whether the descriptor of the argument is open on /dev/random or /dev/urandom.
+bool is_random_device(const Call& call, unsigned argument) {
+    return kind_of_descriptor(call.thread, call.argument[argument]) == DescriptorKind::random;
 }
 
 /// Replaces `bytes` bytes of the application from `to` on. Memory that the application has taken away meanwhile is left
@@ -107,24 +104,24 @@ long getrandom(Call& call) {
 
 long read(Call& call) {
     const long answer = call.pass_to_kernel();
-    if (answer > 0 && replaces_randomness(call) && is_random_device(call.argument[0]))
+    if (answer > 0 && replaces_randomness(call) && is_random_device(call, 0))
         replace(call.engine, call.argument[1], static_cast<std::uint64_t>(answer));
     return answer;
 }
 
 long readv(Call& call) {
     const long answer = call.pass_to_kernel();
-    if (answer > 0 && replaces_randomness(call) && is_random_device(call.argument[0]))
+    if (answer > 0 && replaces_randomness(call) && is_random_device(call, 0))
         replace_in(call.engine, call.argument[1], call.argument[2], static_cast<std::uint64_t>(answer));
     return answer;
 }
 
 long splice(Call& call) {
-    return replaces_randomness(call) && is_random_device(call.argument[0]) ? -EINVAL : call.pass_to_kernel();
+    return replaces_randomness(call) && is_random_device(call, 0) ? -EINVAL : call.pass_to_kernel();
 }
 
 long sendfile(Call& call) {
-    return replaces_randomness(call) && is_random_device(call.argument[1]) ? -EINVAL : call.pass_to_kernel();
+    return replaces_randomness(call) && is_random_device(call, 1) ? -EINVAL : call.pass_to_kernel();
 }
 
 long io_uring_setup(Call& call) {

@@ -1,6 +1,7 @@
 // table.cpp: the table of system calls, and the steps that are common to all of them. The rows are in the order of
 // their numbers. Each number has a row, and each row the name of data/syscalls/syscalls.tsv: the compiler checks both.
 #include "engine/syscalls/table.h"
+#include "engine/syscalls/files/file_kinds.h"
 
 #include <asm/unistd.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include "engine/syscalls/descriptor_arguments.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/turn_calls.h"
+#include "engine/time/virtual_clock.h"
 
 namespace anyperf::engine {
 
@@ -271,6 +273,8 @@ long run_syscall(Call& call) {
     if (page.traced != 0) [[unlikely]]
         hooks::before_syscall(call);
     long answer = 0;
+    if (has_virtual_clock(call.engine))
+        forget_closed_descriptors(call.engine.descriptor_kinds, call.number, call.argument);
     if (turns::on(call.engine)) [[unlikely]]
         answer = run_in_turns(call);
     else if (!hooks::handle_syscall(call, answer))

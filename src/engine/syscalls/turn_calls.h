@@ -37,11 +37,12 @@ class IdTranslation {
 
     Call& call_;
     bool on_;
-    std::uint64_t given_[6] = {};
+    // Set only where something is translated.
+    std::uint64_t given_[6];
     std::uint64_t credentials_ = 0;  ///< where a message has the sender's id; 0: nowhere
     std::int32_t credentials_id_ = 0;
-    char path_[64] = {};       ///< the translated path
-    char structure_[64] = {};  ///< the translated structure
+    char path_[64];       ///< the translated path
+    char structure_[64];  ///< the translated structure
 };
 
 /// Logs the call in the schedule, with the path that it names.

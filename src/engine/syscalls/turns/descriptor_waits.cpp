@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "engine/syscalls/files/file_kinds.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/syscalls/turns/descriptors.h"
 
@@ -154,11 +155,10 @@ long write_within(Call& call, const File& file) {
     }
 }
 
-/// Writes to what is read outside of the run. The thread keeps its turn until all is written, also where the call would
-/// not wait: the run must not depend on how fast others read.
-long write_outside(Call& call, const File& file) {
+/// Writes to what is read outside of the run, after the first `done` bytes. The thread keeps its turn until all is
+/// written, also where the call would not wait: the run must not depend on how fast others read.
+long write_outside(Call& call, const File& file, std::uint64_t done) {
     const std::uint64_t all = bytes_of(call);
-    std::uint64_t done = 0;
     turns::hold_on(call.thread, true);
     long got = 0;
     for (;;) {
@@ -180,6 +180,15 @@ long write_outside(Call& call, const File& file) {
     }
     turns::hold_on(call.thread, false);
     return done > 0 ? static_cast<long>(done) : got;
+}
+
+/// Writes a few bytes for a thread that is alone. Only a descriptor that does not block can refuse them, so whether it
+/// blocks need not be asked before. False: they were refused, or only `done` bytes were written.
+bool write_alone(Call& call, std::uint64_t bytes, std::uint64_t& done, long& answer) {
+    answer = call.pass_to_kernel();
+    if (answer == -EAGAIN) return false;
+    done = is_error(answer) || answer == kRestartSyscall ? bytes : static_cast<std::uint64_t>(answer);
+    return done >= bytes;
 }
 
 /// Whether a read would wait. A thread that is alone waits in the kernel, except for a timer, which the kernel does not
@@ -214,6 +223,7 @@ File file_of(const Engine& engine, std::uint64_t fd) {
 }
 
 bool read_like(Call& call, long& answer) {
+    if (kind_of_descriptor(call.thread, call.argument[0]) == DescriptorKind::never_waits) return false;
     if (call.number == __NR_read && read_timer(call, answer)) return true;
     if (!waits_to_read(call)) return false;
     pollfd about{static_cast<int>(call.argument[0]), POLLIN, 0};
@@ -222,16 +232,21 @@ bool read_like(Call& call, long& answer) {
 }
 
 bool write_like(Call& call, long& answer) {
+    if (kind_of_descriptor(call.thread, call.argument[0]) == DescriptorKind::never_waits) return false;
     const std::uint64_t bytes = bytes_of(call);
+    const bool is_short = bytes != 0 && bytes <= kAtomicWrite;
+    const bool alone = is_short && call.number == __NR_write && turns::is_alone(call.thread);
+    std::uint64_t done = 0;
+    if (alone && write_alone(call, bytes, done, answer)) return true;
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
-    const bool fits = bytes != 0 && bytes <= kAtomicWrite && (turns::is_alone(call.thread) || is_ready(about));
-    if (fits && !is_non_blocking(call.argument[0])) return false;
+    if (is_short && !alone && is_ready(about) && !is_non_blocking(call.argument[0])) return false;
     const File file = file_of(call.engine, call.argument[0]);
     if (file.is_regular) return false;
     const bool within = (file.pipe != 0 || file.is_socket) &&
                         !turns::is_outside(call.engine, file.device, file.inode) && !wants_no_wait(call);
+    if (within && done != 0) return true;  // `answer` says how much
     if (within && is_non_blocking(call.argument[0])) return false;
-    answer = within ? write_within(call, file) : write_outside(call, file);
+    answer = within ? write_within(call, file) : write_outside(call, file, done);
     return true;
 }
 

@@ -108,6 +108,25 @@ const IdRow* row_of(std::uint64_t number) {
     return row != kRows.end() && row->number == number ? row : nullptr;
 }
 
+/// Calls without a row that have ids in memory, in a clock or for some values of their arguments.
+constexpr std::array kOtherCalls{
+    __NR_ioctl,         __NR_sendmsg,      __NR_recvmsg,         __NR_getsockopt, __NR_fcntl,
+    __NR_capget,        __NR_capset,       __NR_rt_sigtimedwait, __NR_prctl,      __NR_timer_create,
+    __NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep,
+};
+
+/// By number: whether the call may have an id of a process or thread. Most calls have none, and pay only for this.
+constexpr auto kMayHaveIds = [] {
+    std::array<bool, 512> table{};
+    for (const IdRow& row : kRows) table[row.number] = true;
+    for (const int number : kOtherCalls) table[static_cast<std::size_t>(number)] = true;
+    return table;
+}();
+
+bool may_have_ids(std::uint64_t number) {
+    return number < kMayHaveIds.size() && kMayHaveIds[number];
+}
+
 /// An id in the application's memory.
 struct IdPlace {
     std::uint64_t structure;  ///< 0: none
@@ -236,7 +255,8 @@ void show_own_link(const Call& call, std::string_view path, long& answer) {
 
 }  // namespace
 
-IdTranslation::IdTranslation(Call& call) : call_(call), on_(turns::shows_ids(call.engine)) {
+IdTranslation::IdTranslation(Call& call)
+    : call_(call), on_(may_have_ids(call.number) && turns::shows_ids(call.engine)) {
     if (!on_) return;
     std::ranges::copy(call.argument, given_);
     turns::Turns& turns = *call.engine.turns;

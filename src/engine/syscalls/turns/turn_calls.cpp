@@ -93,9 +93,16 @@ constexpr std::array kRows{
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &TurnRow::number));
 
+/// By number: the index of its row, from 1 on; 0: it has none. Each call looks twice.
+constexpr auto kIndexOf = [] {
+    std::array<std::uint8_t, 512> table{};
+    for (std::size_t i = 0; i < kRows.size(); ++i) table[kRows[i].number] = static_cast<std::uint8_t>(i + 1);
+    return table;
+}();
+
 const TurnRow* row_of(std::uint64_t number) {
-    const auto* const row = std::ranges::lower_bound(kRows, number, {}, &TurnRow::number);
-    return row != kRows.end() && row->number == number ? row : nullptr;
+    const std::size_t index = number < kIndexOf.size() ? kIndexOf[number] : 0;
+    return index != 0 ? &kRows[index - 1] : nullptr;
 }
 
 /// Which children a call waits for, as the arguments of waitid(2).
