@@ -44,6 +44,7 @@ std::string known_machines() {
 /// the host's caches, so for `host` it is the Skylake that has the host's instructions.
 std::string default_machine(pmu::CpuModel model) {
     if (model == pmu::CpuModel::host) model = pmu::skylake_model_of_host();
+    if (pmu::level_of(model) != 0) model = pmu::CpuModel::skylake_server;  // whose caches a level has
     const auto row = std::ranges::find(pmu::kCpuModels, model, &pmu::CpuModelRow::model);
     return std::string{row->name};
 }
@@ -106,7 +107,8 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
                                       ->type_name("")
                                       ->check(CLI::Range(1u, kMostCounters));
     CLI::Option* const cpu_model =
-        verb.add_option("--cpu-model", arguments.cpu_model, "NAME: the CPU that programs see: skx, skl or host")
+        verb.add_option("--cpu-model", arguments.cpu_model,
+                        "NAME: the CPU that programs see: skx, skl, x86-64-v2, -v3, -v4 or host")
             ->type_name("");
     CLI::Option* const machine =
         verb.add_option("--machine", arguments.machine,

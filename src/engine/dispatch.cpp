@@ -19,6 +19,7 @@
 #include "engine/instrumentation/open_calls.h"
 #include "engine/log.h"
 #include "engine/modelling/modelling.h"
+#include "engine/presented_cpu.h"
 #include "engine/syscalls/table.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/trap_flag.h"
@@ -385,6 +386,13 @@ void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
         case Control::segment_base:
             if (!do_segment_base(thread, exit)) next -= exit.length;
             break;
+        case Control::hidden:
+            next -= exit.length;
+            refuse_instruction(thread, next);
+            break;
+        case Control::presented:
+            if (run_presented_instruction(thread, next - exit.length, static_cast<std::uint8_t>(exit.length))) break;
+            [[fallthrough]];
         default: thread.registers.rip = exit.target() - exit.length; run_in_place(thread);
     }
     if (traps) [[unlikely]] {

@@ -5,6 +5,7 @@
 #include <asm/unistd.h>
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -49,9 +50,21 @@ bool begins_with(std::string_view path, std::string_view beginning) {
     return beginning.ends_with('_') || path.size() == beginning.size() || path[beginning.size()] == '/';
 }
 
+/// Whether the path is of the caches or the topology of a CPU.
+bool describes_cpu(std::string_view path) {
+    constexpr std::string_view kCpus = "/sys/devices/system/cpu/cpu";
+    if (!path.starts_with(kCpus)) return false;
+    path.remove_prefix(kCpus.size());
+    const std::size_t digits = std::min(path.find_first_not_of("0123456789"), path.size());
+    path.remove_prefix(digits);
+    return digits != 0 && (begins_with(path, "/cache") || begins_with(path, "/topology"));
+}
+
 /// The row of a path; null: it is not redirected. /proc/cpuinfo is redirected only if the run's CPU
 /// differs from the host's.
 const PathRow* row_of(const run::RunHeader& run, std::string_view path) {
+    static constexpr PathRow kOfCpu{"/sys/devices/system/cpu", kMachine};
+    if (run.identity_complete != 0 && describes_cpu(path)) return &kOfCpu;
     for (const PathRow& row : kPaths)
         if (begins_with(path, row.path)) return row.path != "/proc/cpuinfo" || run.identity_rows != 0 ? &row : nullptr;
     return nullptr;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "pmu/cpu/cpu_levels.h"
 #include "pmu/cpu/cpuid_identity.h"
 #include "run/log_kinds.h"
 #include "try.h"
@@ -122,8 +123,11 @@ Result<void> set_schedule_log(run::RunHeader& header, const RunOptions& options)
     return {};
 }
 
-/// Lists the CPUID leaves that programs of the run see instead of the host's. Rows beyond the room are dropped.
-void present_cpu(run::RunHeader& header, const pmu::CpuIdentity& cpu, unsigned counters) {
+/// Lists the CPUID leaves that programs of the run see instead of the host's. Rows beyond the room are dropped. Error:
+/// the host lacks what the model has.
+Result<void> present_cpu(run::RunHeader& header, pmu::CpuModel model, unsigned counters) {
+    const pmu::CpuIdentity* const cpu = pmu::identity_of(model);
+    if (cpu == nullptr) return {};
     const auto add = [&](const pmu::CpuidRow& row) {
         if (header.identity_rows == run::kIdentityRows) return;
         header.identity[header.identity_rows++] = {row.leaf,
@@ -131,9 +135,26 @@ void present_cpu(run::RunHeader& header, const pmu::CpuIdentity& cpu, unsigned c
                                                    {row.keep.eax, row.keep.ebx, row.keep.ecx, row.keep.edx},
                                                    {row.value.eax, row.value.ebx, row.value.ecx, row.value.edx}};
     };
-    for (const pmu::CpuidRow& row : pmu::kCpuidRows) add(row);
-    for (const pmu::CpuidRow& row : pmu::identity_rows(cpu)) add(row);
+    if (const unsigned level = pmu::level_of(model); level != 0) {
+        if (const std::string missing = pmu::features_missing(level); !missing.empty())
+            return std::unexpected(Error{"cannot present x86-64-v" + std::to_string(level), "this CPU lacks " + missing,
+                                         "choose a lower level, or `--cpu-model host`"});
+        for (const pmu::CpuidRow& row : pmu::level_rows(level, *cpu)) add(row);
+        header.identity_complete = 1;
+        header.cpu_level = level;
+        header.xcr0 = pmu::state_of(level);
+    } else {
+        constexpr unsigned kClientLevel = 3;
+        const auto hidden =
+            model == pmu::CpuModel::skylake_client ? pmu::rows_without_avx512() : std::vector<pmu::CpuidRow>{};
+        for (const pmu::CpuidRow& row : hidden) add(row);
+        header.cpu_level = hidden.empty() ? 0 : kClientLevel;
+        header.xcr0 = hidden.empty() ? 0 : pmu::state_of(kClientLevel);
+        for (const pmu::CpuidRow& row : pmu::kCpuidRows) add(row);
+        for (const pmu::CpuidRow& row : pmu::identity_rows(*cpu)) add(row);
+    }
     add(pmu::architectural_pmu(counters));
+    return {};
 }
 
 }  // namespace
@@ -162,8 +183,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));
-    if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))
-        present_cpu(header, *cpu, options.machine.counters);
+    TRY(present_cpu(header, options.machine.cpu_model, options.machine.counters));
     return memory;
 }
 

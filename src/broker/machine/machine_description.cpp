@@ -1,6 +1,9 @@
 // machine_description.cpp: the ids of tracepoints, and when the files are made.
 #include "broker/machine/machine_description.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -23,6 +26,11 @@ std::optional<std::uint32_t> id_in_tracefs(std::string_view system, std::string_
     return std::nullopt;
 }
 
+/// How many CPUs programs see.
+unsigned cpus_of(const run::RunHeader& header) {
+    return header.cpus != 0 ? header.cpus : static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 }  // namespace
 
 MachineDescription::MachineDescription(RunMemory& run_memory, const MachineOptions& chosen)
@@ -35,7 +43,7 @@ MachineDescription::MachineDescription(RunMemory& run_memory, const MachineOptio
 bool MachineDescription::make_files(std::uint32_t part) {
     run::RunHeader& header = memory.header();
     if (header.files_made[part] != 0) return header.files_made[part] == 1;
-    bool made = part == 0 ? files.make(pmu::identity_of(options.cpu_model), options.modelled_name)
+    bool made = part == 0 ? files.make(options.cpu_model, cpus_of(header), options.modelled_name)
                           : files.make_tracing(tracepoints.all_tracepoints());
     made = made && files.root().size() < sizeof header.files_root;
     if (made) files.root().copy(header.files_root, sizeof header.files_root - 1);

@@ -18,6 +18,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "pmu/cpu/cpu_levels.h"
 #include "pmu/cpu/cpuinfo.h"
 #include "pmu/cpu/identity.h"
 #include "pmu/virtual_files.h"
@@ -110,17 +111,26 @@ bool MachineFiles::write(const pmu::VirtualTree& tree) const {
     return whole;
 }
 
-bool MachineFiles::make(const pmu::CpuIdentity* cpu, std::string_view modelled_machine) {
-    if (!make_root()) return false;
-    bool whole = write(pmu::virtual_files(
-        {.sysctls = {}, .modelled_machine = modelled_machine, .branch_entries = pmu::kBranchEntries}));
-    if (cpu != nullptr) {
-        std::ifstream host{"/proc/cpuinfo"};
-        std::ostringstream text;
-        text << host.rdbuf();
-        whole = write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str(), *cpu), false) && whole;
+bool MachineFiles::write_cpu(pmu::CpuModel model, unsigned cpus) const {
+    const pmu::CpuIdentity* const cpu = pmu::identity_of(model);
+    if (cpu == nullptr) return true;
+    if (const unsigned level = pmu::level_of(model); level != 0) {
+        bool whole = write_file(root_ + "/proc/cpuinfo", pmu::level_cpuinfo(level, *cpu, cpus), false);
+        for (const pmu::CpuFile& file : pmu::level_sysfs(cpus))
+            whole = write_file(root_ + "/sys/devices/system/cpu/" + file.path, file.content, false) && whole;
+        return whole;
     }
-    return whole;
+    std::ifstream host{"/proc/cpuinfo"};
+    std::ostringstream text;
+    text << host.rdbuf();
+    return write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str(), *cpu), false);
+}
+
+bool MachineFiles::make(pmu::CpuModel cpu, unsigned cpus, std::string_view modelled_machine) {
+    if (!make_root()) return false;
+    const bool whole = write(pmu::virtual_files(
+        {.sysctls = {}, .modelled_machine = modelled_machine, .branch_entries = pmu::kBranchEntries}));
+    return write_cpu(cpu, cpus) && whole;
 }
 
 bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints) {

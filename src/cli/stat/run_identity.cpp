@@ -13,6 +13,7 @@
 
 #include "cli/command/prepared_exec.h"
 #include "host/root.h"
+#include "pmu/cpu/cpu_models.h"
 #include "symbols/elf_image.h"
 
 namespace anyperf::cli::stat {
@@ -67,8 +68,10 @@ std::string value_of(const std::string& text, std::string_view key) {
     return colon == std::string::npos || colon > end ? std::string{} : text.substr(colon + 2, end - colon - 2);
 }
 
-/// The CPU's model and features, by which libraries choose their code.
-std::string cpu_text() {
+/// The CPU's model and features, by which libraries choose their code. A level is the same on every machine.
+std::string cpu_text(const std::string& presented) {
+    const auto row = std::ranges::find(pmu::kCpuModels, presented, &pmu::CpuModelRow::name);
+    if (row != pmu::kCpuModels.end() && row->level != 0) return presented;
     const std::string info = host::Root{}.read("/proc/cpuinfo").value_or("");
     Hash features;
     features.add(value_of(info, "flags"));
@@ -90,7 +93,7 @@ RunIdentity identity_of_run(const Options& options, const std::string& mode) {
     identity.command = options.command;
     identity.version = ANYPERF_VERSION;
     identity.mode = mode;
-    identity.cpu = cpu_text();
+    identity.cpu = cpu_text(options.backend.machine.cpu_model);
     identity.settings = options.backend.machine.as_given();
     identity.environment = environment_hash();
     if (!options.command.empty()) identity.program = build_of(program_file(options.command.front()));

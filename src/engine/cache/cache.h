@@ -44,6 +44,7 @@
 #include "engine/cache/recorded_segment.h"
 #include "engine/freestanding/lock.h"
 #include "engine/memory/executable_map.h"
+#include "engine/x86_64/decode/isa.h"
 
 namespace anyperf::engine {
 
@@ -124,7 +125,8 @@ class Cache {
     void set_lookup_miss(std::uint64_t host);
 
     Lock lock;
-    bool deterministic = false;     ///< rdrand, rdseed, rdtsc, rdtscp and rdpid are emulated; set before the first one
+    x86_64::PresentedIsa presented;  ///< which instructions programs have; set before the first one
+    bool deterministic = false;      ///< rdrand, rdseed, rdtsc, rdtscp and rdpid are emulated; set before the first one
     bool entries_use_loop = false;  ///< indirect entries compare by `loop` (indirect_entry.h); set before the first one
     bool flushing = false;          ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;   ///< increased by free_all(), after which numbers of blocks and exits are used again

@@ -129,7 +129,7 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
     add_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
     const bool seeded = engine.run != nullptr && engine.run->deterministic != 0;
     const auto words = rewrite_start_stack(
-        stack, {path, &*program, &file.program, loader_base, dropped, seeded ? &engine.random : nullptr});
+        stack, {path, &*program, &file.program, loader_base, dropped, seeded ? &engine.random : nullptr, engine.run});
     if (!words) return std::unexpected(words.error());
     set_kernel_memory_map(*program, StartStack::at(*words), *words);
     registers.r[x86_64::rsp] = address_of(*words);

@@ -20,6 +20,8 @@
 #include <string_view>
 
 #include "engine/freestanding/pages.h"
+#include "engine/presented_cpu.h"
+#include "engine/x86_64/cpu/cpuid.h"
 
 namespace anyperf::engine {
 
@@ -28,6 +30,20 @@ namespace {
 constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h since 6.3
 constexpr std::uint64_t kAtRseqAlign = 28;
 constexpr std::size_t kRandomBytes = 16;
+
+/// Replaces an entry that describes the host's CPU, where programs see another one.
+void set_cpu_entry(Elf64_auxv_t& entry, const run::RunHeader& run) {
+    constexpr std::uint64_t kAtMinimalSignalStack = 51;  // linux/auxvec.h since 5.14
+    constexpr std::uint64_t kFsGsBase = 2;               // HWCAP2_FSGSBASE (asm/hwcap2.h)
+    constexpr std::uint32_t kStructuredFeatures = 7;
+    const auto shown = [&](std::uint32_t leaf) { return x86_64::cpuid(leaf, 0, &run); };
+    switch (entry.a_type) {
+        case AT_HWCAP: entry.a_un.a_val = shown(1).edx; break;
+        case AT_HWCAP2: entry.a_un.a_val &= (shown(kStructuredFeatures).ebx & 1) != 0 ? kFsGsBase : 0; break;
+        case kAtMinimalSignalStack: entry.a_un.a_val = smallest_signal_stack(run); break;
+        default: break;
+    }
+}
 
 /// Replaces an entry of the auxiliary vector that describes the engine by the program's.
 void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
@@ -172,6 +188,7 @@ std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack,
     for (std::size_t i = stack.auxiliary_count; i > 0; --i) {
         Elf64_auxv_t entry = stack.auxiliary[i - 1];
         set_entry(entry, facts);
+        if (facts.run != nullptr && facts.run->cpu_level != 0) set_cpu_entry(entry, *facts.run);
         if (entry.a_type == AT_EXECFN) entry.a_un.a_val = path;
         if (entry.a_type == AT_PLATFORM) entry.a_un.a_val = platform_address;
         if (entry.a_type == AT_RANDOM) entry.a_un.a_val = random;

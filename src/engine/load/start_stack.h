@@ -11,6 +11,7 @@
 
 #include "engine/load/image.h"
 #include "engine/random_stream.h"
+#include "run/facts.h"
 
 namespace anyperf::engine {
 
@@ -40,6 +41,7 @@ struct StartFacts {
     /// In a deterministic run, the source of AT_RANDOM's bytes; the program gets no vDSO then. Null: both are the
     /// kernel's.
     RandomStream* random;
+    const run::RunHeader* run;  ///< null: the engine was started without a run
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.

@@ -49,6 +49,7 @@
 #include "engine/instrumentation/open_calls.h"
 #include "engine/memory/protected_code.h"
 #include "engine/modelling/modelling.h"
+#include "engine/presented_cpu.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/interruptible.h"
 #include "engine/signals/signal_state.h"
@@ -124,7 +125,9 @@ void remember_vector_layout(Thread& thread, const SignalContext& context) {
     if (format.has_pkru) thread.signals->handler_pkru = x86_64::read_pkru();
     if (context.fpstate == 0 || !format.has_xsave) return;
     const auto& note = *at_address<const x86_64::XstateNote>(context.fpstate + x86_64::kXstateNoteOffset);
-    if (note.magic == x86_64::kXstateMagic1) thread.signals->xstate = note;
+    if (note.magic != x86_64::kXstateMagic1) return;
+    thread.signals->xstate = note;
+    present_vector_layout(thread.engine->run, thread.signals->xstate);
 }
 
 /// Makes this handler return to the delivery. The application's registers are in the thread.

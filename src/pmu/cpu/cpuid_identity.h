@@ -59,7 +59,7 @@ constexpr std::uint32_t letters(std::string_view text, std::size_t first) {
 
 /// Part 0, 1 or 2 of the brand string: 16 characters in leaf 0x80000002 + part.
 constexpr CpuidRow brand(const CpuIdentity& cpu, std::uint32_t part) {
-    const auto four = [&](std::size_t first) { return letters(cpu.brand, 16 * part + first); };
+    const auto four = [&](std::size_t first) { return letters(cpu.brand, std::size_t{16} * part + first); };
     return {0x80000002 + part, kAny, {}, {four(0), four(4), four(8), four(12)}, "brand"};
 }
 

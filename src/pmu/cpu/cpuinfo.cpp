@@ -7,6 +7,7 @@
 #include <array>
 
 #include "pmu/cpu/cost_model.h"
+#include "pmu/cpu/cpu_levels.h"
 #include "pmu/cpu/identity.h"
 
 namespace anyperf::pmu {
@@ -25,14 +26,17 @@ constexpr std::array<std::string_view, 13> kRemovedFlags{
     "perfctr_core",       "perfctr_llc", "perfctr_nb", "perfmon_v2", "rtm",
     "rtm_always_abort",   "topoext",     "user_shstk"};
 
-/// The host's flags without the removed ones, and with arch_perfmon, which the virtual PMU has on any host.
-std::string flags(std::string_view host, const CpuIdentity& /*cpu*/) {
+/// The host's flags without the removed ones, and with arch_perfmon, which the virtual PMU has on any host. Of a host
+/// with AVX-512, a Skylake client shows no more than it has itself (rows_without_avx512()).
+std::string flags(std::string_view host, const CpuIdentity& cpu) {
+    const bool is_client = cpu.model == kSkylakeClient.model && host.find("avx512f") != std::string_view::npos;
     std::string kept;
     bool has_counters = false;
     while (!host.empty()) {
         const std::string_view flag = host.substr(0, host.find(' '));
         host.remove_prefix(std::min(host.size(), flag.size() + 1));
         if (flag.empty() || std::ranges::find(kRemovedFlags, flag) != kRemovedFlags.end()) continue;
+        if (is_client && is_beyond_skylake_client(flag)) continue;
         has_counters |= flag == "arch_perfmon";
         kept.append(kept.empty() ? "" : " ").append(flag);
     }

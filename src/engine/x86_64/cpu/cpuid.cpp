@@ -1,5 +1,5 @@
 // cpuid.cpp: first the features that translated code cannot have are hidden, then the rows of the presented CPU are
-// laid over the answer: each register is (host's & keep) | value.
+// laid over the answer: each register is (host's & keep) | value. Of a CPU that is complete the host is not asked.
 #include "engine/x86_64/cpu/cpuid.h"
 
 #include <array>
@@ -30,6 +30,14 @@ void hide_random(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer& answer)
     if (leaf == 7 && subleaf == 0) answer.ebx &= ~(1u << 18);
 }
 
+CpuidAnswer of_host(std::uint32_t leaf, std::uint32_t subleaf) {
+    CpuidAnswer answer;
+    asm volatile("cpuid"
+                 : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
+                 : "a"(leaf), "c"(subleaf));
+    return answer;
+}
+
 }  // namespace
 
 CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer) {
@@ -44,11 +52,8 @@ CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, C
 }
 
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
-    CpuidAnswer answer;
-    asm volatile("cpuid"
-                 : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
-                 : "a"(leaf), "c"(subleaf));
-    answer = without_hidden_features(leaf, subleaf, answer);
+    const bool complete = run != nullptr && run->identity_complete != 0;
+    CpuidAnswer answer = complete ? CpuidAnswer{} : without_hidden_features(leaf, subleaf, of_host(leaf, subleaf));
     if (run != nullptr && run->deterministic != 0) hide_random(leaf, subleaf, answer);
     for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
         const run::RunHeader::IdentityRow& row = run->identity[i];

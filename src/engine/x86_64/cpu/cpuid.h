@@ -15,7 +15,8 @@ struct CpuidAnswer {
 /// The answer of a leaf without the features that can't work in translated code.
 CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer);
 
-/// Executes CPUID and edits the result. `run` describes the virtual CPU; null: the host's. In a virtual machine CPUID
+/// Executes CPUID and edits the result, or takes the result from the run's rows alone, if these are complete. `run`
+/// describes the virtual CPU; null: the host's. In a virtual machine CPUID
 /// leaves the guest and takes microseconds.
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run);
 

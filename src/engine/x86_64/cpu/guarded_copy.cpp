@@ -26,6 +26,42 @@ extern "C" {
         "ret");
 }
 
+// rdi: the area, rsi: features, edx: which.
+[[gnu::naked]] bool engine_guarded_state(void*, std::uint64_t, unsigned) {
+    asm("mov %edx, %ecx\n\t"
+        "mov %rsi, %rdx\n\t"
+        "mov %esi, %eax\n\t"
+        "shr $32, %rdx\n\t"
+        "cmp $1, %ecx\n\t"
+        "jb 0f\n\t"
+        "je 1f\n\t"
+        "cmp $3, %ecx\n\t"
+        "jb 2f\n\t"
+        "je 3f\n\t"
+        "cmp $5, %ecx\n\t"
+        "jb 4f\n\t"
+        "je 5f\n\t"
+        "cmp $6, %ecx\n\t"
+        "je 6f\n\t"
+        "xsavec64 (%rdi)\n\t"
+        "jmp 7f\n"
+        "0: xsave (%rdi)\n\t"
+        "jmp 7f\n"
+        "1: xsave64 (%rdi)\n\t"
+        "jmp 7f\n"
+        "2: xrstor (%rdi)\n\t"
+        "jmp 7f\n"
+        "3: xrstor64 (%rdi)\n\t"
+        "jmp 7f\n"
+        "4: xsaveopt (%rdi)\n\t"
+        "jmp 7f\n"
+        "5: xsaveopt64 (%rdi)\n\t"
+        "jmp 7f\n"
+        "6: xsavec (%rdi)\n"
+        "7: mov $1, %eax\n\t"
+        "ret");
+}
+
 // rdi: to.
 [[gnu::naked]] bool engine_guarded_fxsave(void*) {
     asm("fxsave64 (%rdi)\n\t"
@@ -88,6 +124,10 @@ bool guarded_xsave(void* to, std::uint64_t features) {
 
 bool guarded_fxsave(void* to) {
     return engine_guarded_fxsave(to);
+}
+
+bool guarded_state(void* at, std::uint64_t features, StateInstruction which, bool wide) {
+    return engine_guarded_state(at, features, 2 * static_cast<unsigned>(which) + (wide ? 1 : 0));
 }
 
 bool guarded_run(GuardedRun& guard, void (*work)(void*), void* context) {

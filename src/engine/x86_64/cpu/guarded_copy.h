@@ -34,6 +34,13 @@ bool guarded_xsave(void* to, std::uint64_t features);
 /// The same by FXSAVE, for a CPU or kernel without XSAVE: 512 bytes, 16-byte aligned.
 bool guarded_fxsave(void* to);
 
+/// Instructions that save or restore vector state.
+enum class StateInstruction : std::uint8_t { xsave, xrstor, xsaveopt, xsavec };
+
+/// Executes one of them on memory of the application, for the components `features`. `wide`: its form with a 64-bit
+/// instruction pointer of the x87 unit. False: it has faulted.
+bool guarded_state(void* at, std::uint64_t features, StateInstruction which, bool wide);
+
 /// The state of a guarded_run() in progress, shared with the signal handler of the same thread.
 struct GuardedRun {
     std::uint64_t stack = 0;  ///< stack pointer to return to after a fault; 0: no guarded run is in progress

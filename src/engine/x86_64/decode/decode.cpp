@@ -506,6 +506,7 @@ class Decoder {
     /// Combines the form with what the operand fields have added.
     void set_facts() {
         out_.control = static_cast<Control>(form_->control);
+        out_.isa = static_cast<std::uint8_t>((form_->attributes & attribute::kIsa) >> attribute::kIsaShift);
         out_.touched = static_cast<RegisterSet>(touched_ | form_->touched);
         out_.read = static_cast<RegisterSet>(read_ | form_->read);
         out_.overwritten = static_cast<RegisterSet>(overwritten_ | form_->overwritten);

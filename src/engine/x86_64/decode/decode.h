@@ -28,13 +28,15 @@ enum class DecodeStatus : std::uint8_t {
 ///   Such an instruction decodes as Control::none. It touches and reads every register and overwrites no flag.
 DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out);
 
-/// Whether the CPU executes the original instruction outside of any block (Routines::run_in_place). Most of these
-/// instructions fault. Each is counted after it has been executed, not with its segment.
+/// Whether the instruction is executed outside of any block: the original one by the CPU (Routines::run_in_place), or
+/// by the engine. Most of these instructions fault. Each is counted after it has been executed, not with its segment.
 inline bool runs_in_place(const Instruction& instruction) {
     switch (instruction.control) {
         case Control::far:
         case Control::interrupt:
         case Control::rdpmc:
+        case Control::hidden:
+        case Control::presented:
         case Control::xbegin: return true;
         default: return false;
     }

@@ -63,7 +63,7 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
 
 }  // namespace
 
-void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out) {
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu) {
     out.pc = code.pc;
     out.count = 0;
     std::size_t done = 0;
@@ -72,6 +72,7 @@ void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out) {
         Instruction& instruction = out.instructions[out.count];
         instruction = {};
         if (done == code.size || decode(code.at + done, code.size - done, instruction) != DecodeStatus::ok) break;
+        present(instruction, cpu);
         done += instruction.length;
         ++out.count;
         if (instruction.control == Control::none) continue;

@@ -7,6 +7,7 @@
 #include "engine/memory/executable_map.h"
 #include "engine/x86_64/decode/decode.h"
 #include "engine/x86_64/decode/instruction.h"
+#include "engine/x86_64/decode/isa.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -40,7 +41,8 @@ struct CodeBytes {
 /// kMaximumSideExits conditional branches that lead forward. It stops earlier after `limit` or kLongestBlock
 /// instructions, or before bytes that can't be decoded. A count of 0 means that `code` does not start with a valid
 /// instruction.
-void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out);
+/// `cpu`: an instruction that it does not have ends the block, too (isa.h).
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu = {});
 
 /// The instructions of a decoded block from index `next` on, for a caller that would otherwise decode them again.
 struct DecodedTail {

@@ -135,6 +135,10 @@ inline constexpr std::uint32_t kUnknown = 1u << 18;  // unknown to Zydis: only i
 inline constexpr std::uint32_t kConstrained = 1u << 19;  // has constraints: masks of high bits, kNeedsSib and such
 inline constexpr std::uint32_t kZeroes = 1u << 20;       // xor, sub: with itself a register becomes 0 whatever it held
 
+/// Instruction::isa.
+inline constexpr unsigned kIsaShift = 24;
+inline constexpr std::uint32_t kIsa = 15u << kIsaShift;
+
 /// Attributes without effect if ModRM.rm is a register.
 inline constexpr std::uint32_t kOfMemory =
     kLockable | kReadsOperand | kWritesOperand | kVectorIndex | kNeedsSib | kNoRip | kSegmentOperand;

@@ -42,6 +42,9 @@ enum class Control : std::uint8_t {
     x87_state,     ///< fnstenv, fnsave, fxsave*, xsave*: store the address of the last x87 instruction, which is the
                    ///< host's here and must be replaced
     rdpmc,         ///< rdpmc: #GP unless the kernel permits it
+    // These two come from present() only (isa.h).
+    hidden,     ///< the presented CPU does not have this instruction: #UD
+    presented,  ///< xgetbv, xsave*, xrstor*, where the presented CPU has another XCR0 than the host
 };
 
 /// The segment override that has an effect in 64-bit mode.
@@ -88,6 +91,7 @@ struct Instruction {
     std::uint8_t timing = 0;   ///< number of its Timing (timing.h)
     bool tests_flags = false;  ///< waits for the status flags: adc, cmov, jcc
     bool sets_flags = false;
+    std::uint8_t isa = 0;           ///< from which CPUs on it exists (isa.h)
     std::uint64_t vector_read = 0;  ///< vector registers; bit 32 is the x87 stack
     std::uint64_t vector_written = 0;
     std::uint64_t immediate = 0;    ///< sign- or zero-extended as the instruction does (branches: sign, ret: zero); of

@@ -5,6 +5,7 @@
 
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/generate/facts.h"
+#include "engine/x86_64/generate/isa_sets.h"
 #include "engine/x86_64/generate/timings.h"
 
 namespace anyperf::engine::x86_64::generate {
@@ -83,6 +84,7 @@ class Description {
     /// ModRM, the size of immediates, and what the decoder must know to read them.
     void layout() {
         set(attribute::kModrm, i_.attributes & ZYDIS_ATTRIB_HAS_MODRM);
+        set(std::uint32_t{isa_of(i_)} << attribute::kIsaShift);
         for (const auto& immediate : i_.raw.imm)
             form_.immediate_bytes = static_cast<std::uint8_t>(form_.immediate_bytes + immediate.size / 8);
         if (i_.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) {  // the suffix

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/x86_64/decode/classes.h"
+#include "engine/x86_64/decode/isa.h"
 #include "engine/x86_64/generate/constraints.h"
 #include "engine/x86_64/generate/tables.h"
 #include "engine/x86_64/generate/timings.h"
@@ -32,6 +33,7 @@ Form unknown_form(Space space) {
     const bool immediate = space == Space::map_0f3a || space == Space::vex_3 || space == Space::evex_3;
     form.immediate_bytes = immediate ? 1 : 0;
     form.classes = bit(Class::instructions);
+    form.attributes |= std::uint32_t{is_evex(space) ? isa::kWideVectors : isa::kOther} << attribute::kIsaShift;
     if (!is_legacy(space)) form.classes |= bit(Class::vector);
     return form;
 }

@@ -38,7 +38,7 @@ void Translation::end_before_translated() {
 /// The instructions of a shorter block cost what they cost in the ordinary one.
 void Translation::decode_instructions(std::uint16_t limit) {
     const std::size_t most = single_instruction_ ? 1 : limit != 0 ? limit : kLongestBlock;
-    decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_);
+    decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_, cache_.presented);
     if (!counts_cost()) return;
     compute_costs();
     for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
