@@ -5,10 +5,10 @@ import unittest
 
 from pathlib import Path
 
-from made_recording import MadeRecording
+from made_recording import MadeRecording, absent_pid
 from program import ANYPERF, Case
 
-PID = 4_100_001  # above the kernel's default limit of process ids
+PID = absent_pid()
 
 
 class Diff(Case):

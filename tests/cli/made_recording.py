@@ -1,4 +1,5 @@
 """Writes perf.data files with chosen stacks, so that tests need no perf and have the same numbers on every machine."""
+import os
 import struct
 
 IP, TID, TIME, CALLCHAIN, PERIOD = 1 << 0, 1 << 1, 1 << 2, 1 << 5, 1 << 8
@@ -19,8 +20,14 @@ def text(name):
     return data + b"\0" * (-len(data) % 8)
 
 
+def absent_pid():
+    """A number that no process has, since it is above PID_MAX_LIMIT (2^22). Each test process has one of its own, so that tests that run
+    at the same time do not share a /tmp/perf-PID.map."""
+    return 10_000_000 + os.getpid()
+
+
 class MadeRecording:
-    """Functions are named by /tmp/perf-PID.map, as those of JIT compilers. `pid` must be no process of this machine."""
+    """Functions are named by /tmp/perf-PID.map, as those of JIT compilers. `pid` must be no process of this machine: see absent_pid()."""
 
     def __init__(self, pid):
         self.pid, self.functions, self.records = pid, {}, []

@@ -15,7 +15,7 @@ SEED = 14
 FILES = 1000
 SECONDS = 20
 MEMORY = 1 << 30
-PID = 4_100_002  # above the kernel's default limit of process ids
+PID = 4_300_000  # above PID_MAX_LIMIT (2^22); constant, so that the same files are made each time
 VERBS = (["report", "--children", "-g"], ["report", "--json", "-s", "srcline"], ["script"], ["export", "-f", "folded"],
          ["export", "-f", "pprof"], ["annotate"], ["annotate", "--json"])
 # Sizes and numbers at which readers err.
