@@ -86,10 +86,15 @@ Result<std::size_t> Input::read(std::byte* to, std::size_t room) {
 
 void Input::release_before(std::size_t offset) {
     if (!mapped_ || offset < released_ + kReleaseStep) return;
+    drop_before(offset);
+    released_ = offset & ~(kPage - 1);
+}
+
+void Input::drop_before(std::size_t offset) {
     // MADV_DONTNEED on a shared mapping of a file drops the pages of this process only; the page cache may keep them.
     const std::size_t upto = offset & ~(kPage - 1);
-    madvise(const_cast<std::byte*>(mapped_) + released_, upto - released_, MADV_DONTNEED);
-    released_ = upto;
+    if (mapped_ && upto > released_)
+        madvise(const_cast<std::byte*>(mapped_) + released_, upto - released_, MADV_DONTNEED);
 }
 
 }  // namespace anyperf::perfdata

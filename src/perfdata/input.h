@@ -36,6 +36,8 @@ class Input {
     /// allowed and reads the page again. Does nothing for a stream, or if that is less than 4 MiB more than has been
     /// given back.
     void release_before(std::size_t offset);
+    /// Gives back the memory of all that is before this offset, though it is needed again. Does nothing for a stream.
+    void drop_before(std::size_t offset);
 
   private:
     Input(int fd, const std::byte* mapped, std::size_t size) : fd_(fd), mapped_(mapped), size_(size) {}

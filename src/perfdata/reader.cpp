@@ -32,6 +32,9 @@ namespace {
 /// Bytes that one read(2) of a stream may give. It must hold the longest record (kLongestRecord).
 constexpr std::size_t kBuffer = 1 << 20;
 
+/// Bytes of a mapped file that may be in memory at a time.
+constexpr std::size_t kMostResident = 64 << 20, kReleaseEvery = 16 << 20;
+
 /// One or more records, or a part of one. `offset` is for messages: the bytes' place in a mapped file. A record of a
 /// stream has the offset of its buffer, an unpacked record that of the COMPRESSED record. `stable`: the bytes stay
 /// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the turned scratch
@@ -62,8 +65,8 @@ struct Reader::State {
     void queue(std::uint64_t time, Piece record, std::uint32_t event);
     /// FINISHED_ROUND: delivers what the promise of the previous mark covers (round_queue.h).
     void end_round();
-    /// Gives mapped memory back to the kernel that no waiting record needs, so that a file of any size uses little
-    /// memory.
+    /// Gives mapped memory back to the kernel, so that a file of any size uses little memory: what no waiting record
+    /// needs, and if that leaves too much, the rest as well, which is then read again from the file.
     void release();
     void deliver(Bytes record, std::uint32_t event);
     void deliver_sample(Bytes record, std::uint32_t event);
@@ -77,8 +80,17 @@ struct Reader::State {
         return [this](const RoundQueue::Entry& entry) {
             summary.late += entry.time < delivered;
             delivered = std::max(delivered, entry.time);
-            deliver({entry.record, load<RecordHeader>(entry.record).size}, entry.event);
+            const std::uint16_t size = load<RecordHeader>(entry.record).size;
+            deliver({entry.record, size}, entry.event);
+            // A round of large rings may have gigabytes.
+            touched += size;
+            if (touched > kMostResident) drop();
         };
+    }
+    /// Drops all mapped memory that was walked over.
+    void drop() {
+        touched = 0;
+        input.drop_before(walked);
     }
 
     Input input;
@@ -93,8 +105,11 @@ struct Reader::State {
     std::vector<std::byte> scratch;   // a record whose byte order is turned
     std::unordered_map<std::uint64_t, std::uint64_t> last_values;  // of events that a leader reads, by id
     std::uint64_t delivered = 0;                                   // the newest time that was passed on
-    std::uint64_t skip = 0;                                        // bytes of a payload that are not in the buffer yet
-    bool stopped = false;                                          // by damage: no later record can be found
+    std::size_t walked = 0, touched = 0;  // in the mapped file: how far walk() is; bytes since the last drop()
+    std::size_t next_drop = 0;
+    std::size_t next_release = 0;  // where walk() releases memory, if no mark comes before
+    std::uint64_t skip = 0;        // bytes of a payload that are not in the buffer yet
+    bool stopped = false;          // by damage: no later record can be found
     Sample sample;
 };
 
@@ -225,6 +240,10 @@ std::size_t Reader::State::walk(Piece piece) {
                            piece.stable};
         skip = payload_after({piece.bytes.subspan(at), record.offset, piece.stable}, head);
         ++summary.records;
+        if (piece.stable) {
+            walked = record.offset;
+            if (walked >= next_release) release();
+        }
         take(record, head);
         at += head.size;
         if (stopped) break;
@@ -304,10 +323,16 @@ void Reader::State::end_round() {
     release();
 }
 
-/// The mapped bytes before the first record that still waits are not needed any more.
 void Reader::State::release() {
-    if (const std::byte* lowest = waiting.lowest())
-        input.release_before(static_cast<std::size_t>(lowest - input.mapped().data()));
+    if (input.is_stream()) return;
+    next_release = walked + kReleaseEvery;
+    const std::byte* lowest = waiting.lowest();
+    const std::size_t needed = lowest ? static_cast<std::size_t>(lowest - input.mapped().data()) : walked;
+    input.release_before(needed);
+    if (walked - needed > kMostResident && walked >= next_drop) {
+        next_drop = walked + kMostResident;
+        drop();
+    }
 }
 
 void Reader::State::take_user_record(Piece record, RecordHeader head) {

@@ -1,4 +1,5 @@
 """Verbs that read recordings end within their time and memory on 1,000 mutated files: no crash, no hang, no more than 1 GB."""
+import json
 import os
 import random
 import resource
@@ -96,6 +97,26 @@ class Mutated(Case):
         if folder := os.environ.get("ANYPERF_KEEP"):
             with open(f"{folder}/mutated-{number}.data", "wb") as file:
                 file.write(data)
+
+    def test_files_that_end_after_any_record_give_what_they_have(self):
+        """As after a full disk, or the death of the recorder."""
+        path = self.file("cut.data")
+        for source in self.recordings():
+            begin, size = struct.unpack_from("<QQ", source, 40)
+            ends, at = [], begin
+            while at < begin + size:
+                at += struct.unpack_from("<H", source, at + 6)[0]
+                ends.append(at)
+            before = 0
+            for end in ends[:: max(1, len(ends) // 150)]:
+                path.write_bytes(source[:end])
+                result = subprocess.run([ANYPERF, "report", "--json", "--children", "-i", path], capture_output=True, timeout=SECONDS,
+                                        check=False, preexec_fn=limited)
+                self.assertEqual(result.returncode, 0, (end, result.stderr))
+                samples = sum(row["samples"] for row in json.loads(result.stdout))
+                self.assertGreaterEqual(samples, before, end)
+                before = samples
+            self.assertGreater(before, 0)
 
     def test_first_quarter(self):
         self.check(0, 4)
