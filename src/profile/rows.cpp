@@ -193,9 +193,11 @@ std::string key_text(const Profile& profile, Key key, const Row& row) {
         case Key::tid: return number_or_any(row.context.tid);
         case Key::cpu: return number_or_any(row.context.cpu);
         case Key::dso: return std::string{profile.text(profile.dsos[place.dso].name)};
-        case Key::symbol:
-            return (place.kernel ? "[k] " : "[.] ") + symbol_text(profile, place, row.frame) +
-                   (row.frame == kSymbolFrame ? "" : " (inlined)");
+        case Key::symbol: {
+            std::string text = symbol_text(profile, place, row.frame);
+            text.insert(0, place.kernel ? "[k] " : "[.] ");
+            return row.frame == kSymbolFrame ? text : text + " (inlined)";
+        }
         case Key::source_line: return source_line_text(profile, place, row.line_frame);
     }
     return {};

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -103,14 +103,28 @@ Result<ElfImage> ElfImage::parse(std::shared_ptr<const void> owner, Bytes bytes)
     return image;
 }
 
-// A number of 1 to 8 bytes in the byte order of the file.
+namespace {
+
+template <class Number>
+std::uint64_t load(const std::byte* at, bool turned) {
+    Number value;
+    std::memcpy(&value, at, sizeof value);
+    return turned ? std::byteswap(value) : value;
+}
+
+}  // namespace
+
+// A number of 1, 2, 4 or 8 bytes in the byte order of the file. Reading the symbols of a large file is mostly this.
 std::uint64_t ElfImage::number(std::uint64_t offset, std::size_t size) const {
     if (!contains(bytes_, offset, size)) return 0;
-    std::array<std::uint8_t, 8> raw{};
-    std::memcpy(raw.data(), bytes_.data() + offset, size);
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value = value << 8 | raw[little_ ? size - 1 - i : i];
-    return value;
+    const std::byte* at = bytes_.data() + offset;
+    const bool turned = little_ != (std::endian::native == std::endian::little);
+    switch (size) {
+        case 1: return load<std::uint8_t>(at, turned);
+        case 2: return load<std::uint16_t>(at, turned);
+        case 4: return load<std::uint32_t>(at, turned);
+        default: return load<std::uint64_t>(at, turned);
+    }
 }
 
 // A table that does not fit into the file is left out as a whole. An entry may be longer than this code knows.

@@ -78,8 +78,9 @@ SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded) {
                            .global = each.binding == STB_GLOBAL});
     // As in perf, the stubs come last: "_init", which has no size and lies before them, goes on into the PLT's header.
     table.finish();
+    const std::size_t without_stubs = table.size();
     add_plt(loaded, table);
-    table.finish();
+    if (table.size() != without_stubs) table.finish();
     return table;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,12 @@ void add_callers(const Profile& profile, const profile::Caller& caller, std::uin
 
 /// A row of several events: those of one group, or one event alone.
 struct GroupRow {
-    const Row* example = nullptr;  ///< of the first event that has it
-    std::vector<const Row*> of;    ///< of each event; null: the event has no samples there
+    std::span<const Row* const> of;  ///< of each event; null: the event has no samples there
+
+    /// That of the first event that has it.
+    const Row& example() const {
+        return **std::ranges::find_if(of, [](const Row* each) { return each != nullptr; });
+    }
 };
 
 /// The weight that a row is shown and sorted by.
@@ -50,20 +55,33 @@ std::uint64_t weight_of(const Row* row, const TableOptions& options) {
     return options.rows.children ? row->total : row->self;
 }
 
-/// The rows of all events, the heaviest of the first event first; rows of equal weight by that of the next event.
-std::vector<GroupRow> joined(const std::vector<profile::Rows>& events, const TableOptions& options) {
-    std::vector<GroupRow> all;
+/// The rows of all events one after the other, each event's at its place in a row of the group. A report without a
+/// group has one event and often ten thousand rows, which are in order already.
+std::vector<const Row*> cells_of(const std::vector<profile::Rows>& events) {
+    std::vector<const Row*> cells;
+    if (events.size() == 1) {
+        for (const Row& row : events[0].rows) cells.push_back(&row);
+        return cells;
+    }
     std::map<decltype(Row::values), std::size_t> known;
     for (std::size_t i = 0; i < events.size(); ++i) {
         for (const Row& row : events[i].rows) {
-            const auto [at, fresh] = known.try_emplace(row.values, all.size());
-            if (fresh) all.push_back({.example = &row, .of = std::vector<const Row*>(events.size())});
-            all[at->second].of[i] = &row;
+            const auto [at, fresh] = known.try_emplace(row.values, cells.size());
+            if (fresh) cells.resize(cells.size() + events.size());
+            cells[at->second + i] = &row;
         }
     }
-    if (events.size() == 1) return all;  // sorted already
+    return cells;
+}
+
+/// The rows of the group, the heaviest of the first event first; rows of equal weight by that of the next event.
+std::vector<GroupRow> joined(const std::vector<const Row*>& cells, std::size_t events, const TableOptions& options) {
+    std::vector<GroupRow> all;
+    all.reserve(cells.size() / events);
+    for (std::size_t i = 0; i < cells.size(); i += events) all.push_back({std::span{cells}.subspan(i, events)});
+    if (events == 1) return all;
     std::ranges::stable_sort(all, [&](const GroupRow& a, const GroupRow& b) {
-        for (std::size_t i = 0; i < events.size(); ++i) {
+        for (std::size_t i = 0; i < events; ++i) {
             const std::uint64_t left = weight_of(a.of[i], options), right = weight_of(b.of[i], options);
             if (left != right) return left > right;
         }
@@ -110,27 +128,55 @@ void add_titles(std::size_t events, const TableOptions& options, std::string& te
         fmt::format_to(std::back_inserter(text), " {:>{}}", "Overhead", 8 + more);
 }
 
-// One very long symbol must not move all columns to the right, so a column is at most kWidestColumn wide.
+/// The texts of all rows' keys. They are in one string, since a report may have a hundred thousand of them.
+class Cells {
+  public:
+    Cells(const Profile& profile, const std::vector<GroupRow>& rows, const std::vector<Key>& keys)
+        : keys_(keys.size()) {
+        for (const Key key : keys) widths_.push_back(title_of(key).size());
+        ends_.reserve(rows.size() * keys_ + 1);
+        ends_.push_back(0);
+        for (const GroupRow& row : rows) {
+            const Row& example = row.example();
+            for (std::size_t i = 0; i < keys_; ++i) {
+                texts_ += key_text(profile, keys[i], example);
+                widths_[i] = std::max(widths_[i], std::min(kWidestColumn, texts_.size() - ends_.back()));
+                ends_.push_back(texts_.size());
+            }
+        }
+    }
+
+    /// Appends the columns of a row. The last one needs no blanks after it.
+    void add_row(std::size_t row, std::string& text) const {
+        for (std::size_t i = 0; i < keys_; ++i) {
+            const std::size_t begin = ends_[row * keys_ + i], size = ends_[row * keys_ + i + 1] - begin;
+            text += "  ";
+            text.append(texts_, begin, size);
+            if (i + 1 < keys_ && size < widths_[i]) text.append(widths_[i] - size, ' ');
+        }
+    }
+    void add_titles(const std::vector<Key>& keys, std::string& text) const {
+        for (std::size_t i = 0; i < keys_; ++i)
+            fmt::format_to(std::back_inserter(text), "  {:<{}}", title_of(keys[i]), i + 1 < keys_ ? widths_[i] : 0);
+    }
+
+  private:
+    std::size_t keys_;
+    std::vector<std::size_t> widths_;  // one very long symbol must not move all columns to the right: kWidestColumn
+    std::vector<std::size_t> ends_;    // in texts_
+    std::string texts_;
+};
+
 void add_events(const Profile& profile, const std::vector<profile::EventId>& events, const TableOptions& options,
                 std::string& text) {
     std::vector<profile::Rows> rows;
     for (const profile::EventId event : events) rows.push_back(sum_up(profile, event, options.rows));
     add_head(profile, events, rows, text);
-    const auto out = std::back_inserter(text);
-    const std::vector<GroupRow> all = joined(rows, options);
-    std::vector<std::vector<std::string>> cells;
-    std::vector<std::size_t> widths;
-    for (const Key key : options.rows.keys) widths.push_back(title_of(key).size());
-    for (const GroupRow& row : all) {
-        auto& line = cells.emplace_back();
-        for (std::size_t i = 0; i < options.rows.keys.size(); ++i) {
-            line.push_back(key_text(profile, options.rows.keys[i], *row.example));
-            widths[i] = std::max(widths[i], std::min(kWidestColumn, line.back().size()));
-        }
-    }
+    const std::vector<const Row*> of_events = cells_of(rows);
+    const std::vector<GroupRow> all = joined(of_events, events.size(), options);
+    const Cells cells{profile, all, options.rows.keys};
     add_titles(events.size(), options, text);
-    for (std::size_t i = 0; i < widths.size(); ++i)
-        fmt::format_to(out, "  {:<{}}", title_of(options.rows.keys[i]), i + 1 < widths.size() ? widths[i] : 0);
+    cells.add_titles(options.rows.keys, text);
     text += "\n#\n";
     for (std::size_t r = 0; r < all.size(); ++r) {
         double largest = 0;
@@ -138,8 +184,7 @@ void add_events(const Profile& profile, const std::vector<profile::EventId>& eve
             largest = std::max(largest, share(weight_of(all[r].of[i], options), rows[i].weight));
         if (largest < options.percent_limit) continue;
         add_shares(all[r], rows, options, text);
-        for (std::size_t i = 0; i < widths.size(); ++i)
-            fmt::format_to(out, "  {:<{}}", cells[r][i], i + 1 < widths.size() ? widths[i] : 0);
+        cells.add_row(r, text);
         text += '\n';
         // Of a group the callers are those of its leader, as in perf.
         if (options.call_tree && all[r].of[0])
