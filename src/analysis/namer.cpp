@@ -61,8 +61,10 @@ void Namer::add_frames(profile::Location& location, symbols::DebugInfo* debug, s
     location.first_frame = static_cast<std::uint32_t>(profile_.all_frames.size());
     // A call as the last instruction returns to the next function, which perf then shows.
     const bool within = caller && location.address > symbol.start;
+    using Lines = symbols::DebugInfo::Lines;
     const auto frames =
-        debug ? debug->frames(location.address - (within ? 1 : 0)) : std::vector<symbols::SourceFrame>{};
+        debug ? debug->frames(location.address - (within ? 1 : 0), source_.lines ? Lines::all : Lines::none)
+              : std::vector<symbols::SourceFrame>{};
     if (frames.empty()) {
         profile_.all_frames.push_back({.function = outermost});
     } else if (!source_.inlines) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "symbols/cache_file.h"
+
 namespace anyperf::cli {
 
 // perf keeps copies of recorded files in ~/.debug (perf-buildid-cache(1)), and they are used if the files have changed.
@@ -15,6 +17,7 @@ symbols::SymbolPaths symbol_paths(const std::string& root) {
     symbols::SymbolPaths paths;
     paths.root = root;
     if (const char* home = std::getenv("HOME")) paths.build_id_cache = std::string{home} + "/.debug";
+    if (const std::string cache = symbols::cache_directory(); !cache.empty()) paths.code_cache = cache + "/code";
     return paths;
 }
 

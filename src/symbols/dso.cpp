@@ -140,11 +140,12 @@ std::optional<ElfImage> Dso::debug_file(const SymbolPaths& paths, bool (*has_con
 DebugInfo* Dso::debug_info(const SymbolPaths& paths) {
     if (std::exchange(debug_info_sought_, true) || !image_) return debug_info_.get();
     if (has_debug_info(*image_)) {
-        debug_info_ = DebugInfo::open(*image_);
+        debug_info_ = DebugInfo::open(*image_, paths.code_cache);
     } else if (debug_image_ && has_debug_info(*debug_image_)) {
-        debug_info_ = DebugInfo::open(*debug_image_);
+        debug_info_ = DebugInfo::open(*debug_image_, paths.code_cache);
     } else if (kind_ == DsoKind::file) {
-        if (const auto image = debug_file(paths, has_debug_info)) debug_info_ = DebugInfo::open(*image);
+        if (const auto image = debug_file(paths, has_debug_info))
+            debug_info_ = DebugInfo::open(*image, paths.code_cache);
     }
     return debug_info_.get();
 }

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "symbols/debug_info.h"
+#include "symbols/dwarf/debug_info.h"
 #include "symbols/elf_image.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symbol_table.h"
@@ -41,6 +41,7 @@ enum class DsoKind : std::uint8_t {
 struct SymbolPaths {
     std::string root;            ///< before every path of a file, for another machine's files; "" is this machine
     std::string build_id_cache;  ///< perf's: ~/.debug; empty: none
+    std::string code_cache;      ///< ours, of functions of DWARF (code_cache.h); empty: none
     std::string debug_directory = "/usr/lib/debug";
     std::string kallsyms = "/proc/kallsyms";
     std::string kernel_notes = "/sys/kernel/notes";

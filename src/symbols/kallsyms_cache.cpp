@@ -1,21 +1,18 @@
-// kallsyms_cache.cpp: the file is a header, the state as a text, the symbols as they are in memory, and their names. It
-// is written under another name and renamed, so that readers never see a part of it. A file of another byte order or
-// layout has another size or magic number.
+// kallsyms_cache.cpp: the file is a header, the state as a text, the symbols as they are in memory, and their names. A
+// file of another byte order or layout has another size or magic number.
 #include "symbols/kallsyms_cache.h"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <sstream>
-#include <utility>
+#include <string_view>
 #include <vector>
+
+#include "symbols/cache_file.h"
 
 namespace anyperf::symbols {
 
@@ -25,39 +22,10 @@ struct Header {
     std::array<char, 8> magic;
     std::uint64_t state_bytes, symbols, text_bytes;
 };
-constexpr std::array<char, 8> kMagic{'a', 'n', 'y', 'k', 's', 'y', 'm', '1'};
+constexpr std::array<char, 8> kMagic{'a', 'n', 'y', 'k', 's', 'y', 'm', '2'};
 
-/// A descriptor that is closed at the end of the scope.
-struct File {
-    int fd;
-    explicit File(int opened) : fd(opened) {}
-    ~File() {
-        if (fd >= 0) ::close(fd);
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-};
-
-bool read_all(int fd, void* to, std::size_t bytes) {
-    auto* at = static_cast<char*>(to);
-    while (bytes > 0) {
-        const ssize_t got = ::read(fd, at, bytes);
-        if (got <= 0) return false;
-        at += got;
-        bytes -= static_cast<std::size_t>(got);
-    }
-    return true;
-}
-
-bool write_all(int fd, const void* from, std::size_t bytes) {
-    const auto* at = static_cast<const char*>(from);
-    while (bytes > 0) {
-        const ssize_t put = ::write(fd, at, bytes);
-        if (put <= 0) return false;
-        at += put;
-        bytes -= static_cast<std::size_t>(put);
-    }
-    return true;
+constexpr std::size_t aligned(std::size_t size) {
+    return (size + 7) & ~std::size_t{7};
 }
 
 }  // namespace
@@ -77,45 +45,32 @@ std::string kernel_state(const std::string& boot_id_path, const std::string& mod
 }
 
 std::string kallsyms_cache_path() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache != nullptr && *cache == '/') return std::string{cache} + "/anyperf/kallsyms";
-    const char* home = std::getenv("HOME");
-    return home != nullptr && *home == '/' ? std::string{home} + "/.cache/anyperf/kallsyms" : std::string{};
+    const std::string directory = cache_directory();
+    return directory.empty() ? std::string{} : directory + "/kallsyms";
 }
 
 std::optional<SymbolTable> read_kallsyms_cache(const std::string& path, const std::string& state) {
-    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
-    struct stat about{};
+    const auto file = map_cache_file(path);
+    if (!file || file->bytes.size() < sizeof(Header)) return {};
     Header header{};
-    if (file.fd < 0 || fstat(file.fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid() ||
-        !read_all(file.fd, &header, sizeof header) || header.magic != kMagic || header.state_bytes != state.size())
+    std::memcpy(&header, file->bytes.data(), sizeof header);
+    const std::size_t size = file->bytes.size(), begin = sizeof header + aligned(state.size());
+    if (header.magic != kMagic || header.state_bytes != state.size() || header.symbols > size / sizeof(Symbol) ||
+        header.text_bytes > size || size != begin + header.symbols * sizeof(Symbol) + header.text_bytes)
         return {};
-    const auto size = static_cast<std::uint64_t>(about.st_size);
-    if (header.symbols > size / sizeof(Symbol) || header.text_bytes > size ||
-        size != sizeof header + header.state_bytes + header.symbols * sizeof(Symbol) + header.text_bytes)
-        return {};
-    std::string written(state.size(), '\0');
-    std::vector<Symbol> symbols(header.symbols);
-    std::vector<char> texts(header.text_bytes);
-    if (!read_all(file.fd, written.data(), written.size()) || written != state ||
-        !read_all(file.fd, symbols.data(), symbols.size() * sizeof(Symbol)) ||
-        !read_all(file.fd, texts.data(), texts.size()))
-        return {};
-    return SymbolTable::of(std::move(symbols), std::move(texts));
+    const auto* bytes = reinterpret_cast<const char*>(file->bytes.data());
+    if (std::string_view{bytes + sizeof header, state.size()} != state) return {};
+    const auto* first = reinterpret_cast<const Symbol*>(bytes + begin);
+    return SymbolTable::of({first, header.symbols},
+                           {reinterpret_cast<const char*>(first + header.symbols), header.text_bytes}, file->owner);
 }
 
 void write_kallsyms_cache(const std::string& path, const std::string& state, const SymbolTable& table) {
-    std::error_code failed;
-    const std::filesystem::path target{path};
-    std::filesystem::create_directories(target.parent_path(), failed);
-    std::string made = path + ".XXXXXX";
-    const File file{mkostemp(made.data(), O_CLOEXEC)};  // mode 0600
-    if (file.fd < 0) return;
     const Header header{kMagic, state.size(), table.size(), table.texts().size()};
-    const bool written = write_all(file.fd, &header, sizeof header) && write_all(file.fd, state.data(), state.size()) &&
-                         write_all(file.fd, table.symbols().data(), table.size() * sizeof(Symbol)) &&
-                         write_all(file.fd, table.texts().data(), table.texts().size());
-    if (!written || ::rename(made.c_str(), path.c_str()) != 0) ::unlink(made.c_str());
+    std::string padded = state;
+    padded.resize(aligned(padded.size()));
+    write_cache_file(path, {std::as_bytes(std::span{&header, 1}), std::as_bytes(std::span{padded}),
+                            std::as_bytes(table.symbols()), std::as_bytes(table.texts())});
 }
 
 }  // namespace anyperf::symbols

@@ -30,14 +30,15 @@ std::size_t leading_underscores(std::string_view name) {
 
 }  // namespace
 
-std::optional<SymbolTable> SymbolTable::of(std::vector<Symbol> symbols, std::vector<char> texts) {
+std::optional<SymbolTable> SymbolTable::of(std::span<const Symbol> symbols, std::span<const char> texts,
+                                           std::shared_ptr<const void> owner) {
     const bool named = std::ranges::all_of(symbols, [&](const Symbol& each) { return each.name < texts.size(); });
     if (!named || (!texts.empty() && texts.back() != '\0') || !std::ranges::is_sorted(symbols, {}, &Symbol::start))
         return {};
     SymbolTable table;
-    table.ranks_.resize(symbols.size());
-    table.symbols_ = std::move(symbols);
-    table.texts_ = std::move(texts);
+    table.owner_ = std::move(owner);
+    table.shared_symbols_ = symbols;
+    table.shared_texts_ = texts;
     return table;
 }
 
@@ -58,13 +59,16 @@ bool SymbolTable::is_better(std::size_t one, std::size_t other) const {
     return a.size() > b.size();
 }
 
+// The starts are copied beside the indices: comparing through symbols_ would miss the cache at each step.
 std::vector<std::uint32_t> SymbolTable::order_by_start() const {
     std::vector<std::uint32_t> order(symbols_.size());
     std::iota(order.begin(), order.end(), 0u);
-    const auto starts_before = [this](std::uint32_t a, std::uint32_t b) {
-        return symbols_[a].start < symbols_[b].start;
-    };
-    if (!std::ranges::is_sorted(order, starts_before)) std::ranges::stable_sort(order, starts_before);
+    if (std::ranges::is_sorted(symbols_, {}, &Symbol::start)) return order;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> starts;
+    starts.reserve(symbols_.size());
+    for (const std::uint32_t i : order) starts.emplace_back(symbols_[i].start, i);
+    std::ranges::sort(starts);
+    std::ranges::transform(starts, order.begin(), &std::pair<std::uint64_t, std::uint32_t>::second);
     return order;
 }
 
@@ -112,8 +116,9 @@ void SymbolTable::finish() {
 }
 
 const Symbol* SymbolTable::find(std::uint64_t address) const {
-    const auto next = std::ranges::upper_bound(symbols_, address, {}, &Symbol::start);
-    if (next == symbols_.begin()) return nullptr;
+    const std::span<const Symbol> all = symbols();
+    const auto next = std::ranges::upper_bound(all, address, {}, &Symbol::start);
+    if (next == all.begin()) return nullptr;
     const Symbol& found = *std::prev(next);
     return address < found.end ? &found : nullptr;
 }

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +33,10 @@ class SymbolTable {
   public:
     SymbolTable() = default;
 
-    /// A table of symbols() and texts() of another one, after finish(). Nothing is trusted: no table if a name is not
-    /// in the texts or the symbols are not sorted.
-    static std::optional<SymbolTable> of(std::vector<Symbol> symbols, std::vector<char> texts);
+    /// A table of symbols() and texts() of another one, after finish(). They live as long as `owner`, and nothing may
+    /// be added. Nothing is trusted: no table if a name is not in the texts or the symbols are not sorted.
+    static std::optional<SymbolTable> of(std::span<const Symbol> symbols, std::span<const char> texts,
+                                         std::shared_ptr<const void> owner);
 
     /// A symbol of `size` bytes; 0: it ends where the next one begins, the last one after one to two pages.
     void add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank);
@@ -46,14 +49,15 @@ class SymbolTable {
     /// only the inner one is found. Valid until the next add().
     const Symbol* find(std::uint64_t address) const;
 
-    std::string_view name(const Symbol& symbol) const { return texts_.data() + symbol.name; }
+    std::string_view name(const Symbol& symbol) const { return texts().data() + symbol.name; }
 
-    const std::vector<Symbol>& symbols() const { return symbols_; }
-    const std::vector<char>& texts() const { return texts_; }  ///< the names, each with a NUL
-    bool empty() const { return symbols_.empty(); }
-    std::size_t size() const { return symbols_.size(); }
-    auto begin() const { return symbols_.begin(); }
-    auto end() const { return symbols_.end(); }
+    std::span<const Symbol> symbols() const { return owner_ ? shared_symbols_ : std::span{symbols_}; }
+    /// The names, each with a NUL.
+    std::span<const char> texts() const { return owner_ ? shared_texts_ : std::span{texts_}; }
+    bool empty() const { return symbols().empty(); }
+    std::size_t size() const { return symbols().size(); }
+    auto begin() const { return symbols().begin(); }
+    auto end() const { return symbols().end(); }
 
   private:
     /// The indices of symbols_ sorted by start; symbols with the same start keep the order in which they were added.
@@ -66,6 +70,10 @@ class SymbolTable {
     std::vector<Symbol> symbols_;
     std::vector<std::uint8_t> ranks_;  // of symbols_
     std::vector<char> texts_;
+    // Of a table that is in memory of somebody else's.
+    std::shared_ptr<const void> owner_;
+    std::span<const Symbol> shared_symbols_;
+    std::span<const char> shared_texts_;
 };
 
 }  // namespace anyperf::symbols

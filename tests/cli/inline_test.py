@@ -1,6 +1,7 @@
 """Source lines and inlined functions are those of `perf script --inline`, which asks addr2line."""
 import collections
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -162,6 +163,23 @@ class Inline(Case):
         with debug.open("ab") as file:
             file.write(b"x")  # another file: ELF readers ignore the end
         self.assertNotIn("mix (inlined)", run(ANYPERF, "script", "-F", "ip,sym", "-i", path).stdout.decode())
+
+    def test_functions_are_kept_for_the_next_report(self):
+        path = self.record("--call-graph", "dwarf,8192")
+        words = (ANYPERF, "script", "-F", "ip,sym,srcline", "-i", path)
+        cache = self.file("cache")
+        with_cache = dict(os.environ, XDG_CACHE_HOME=str(cache))
+        first, second = (subprocess.run(words, env=with_cache, capture_output=True, check=True, timeout=60).stdout for _ in range(2))
+        self.assertIn(b"mix (inlined)", first)
+        self.assertEqual(first, second)
+        kept = list((cache / "anyperf/code").iterdir())
+        self.assertGreater(len(kept), 0)
+        for file in kept:  # as after a crash, or by another program
+            file.write_bytes(file.read_bytes()[:-100] + b"\xff" * 50)
+        subprocess.run(words, env=with_cache, capture_output=True, check=True, timeout=60)
+        for file in kept:
+            file.unlink()
+        self.assertEqual(subprocess.run(words, env=with_cache, capture_output=True, check=True, timeout=60).stdout, first)
 
     def test_frame_pointer_stacks_have_inlined_frames(self):
         self.compile("-fno-omit-frame-pointer")
