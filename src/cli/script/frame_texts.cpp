@@ -10,7 +10,7 @@ FrameTexts::Slot& FrameTexts::free_slot(const FrameKey& key) {
     return slots_[i];
 }
 
-std::string_view FrameTexts::insert(const FrameKey& key, std::string_view text) {
+void FrameTexts::insert(const FrameKey& key, std::string_view text) {
     if (texts_.size() + text.size() + used_ * sizeof(Slot) > kMostBytes) {
         slots_.assign(kFirstSlots, {});
         used_ = 0;
@@ -23,8 +23,7 @@ std::string_view FrameTexts::insert(const FrameKey& key, std::string_view text) 
     }
     const auto begin = static_cast<std::uint32_t>(texts_.size());
     texts_ += text;
-    free_slot(key) = {key, begin, static_cast<std::uint32_t>(text.size()) + 1};
-    return std::string_view{texts_}.substr(begin);
+    free_slot(key) = {key, begin, static_cast<std::uint32_t>(text.size())};
 }
 
 }  // namespace anyperf::cli

@@ -28,22 +28,21 @@ class FrameTexts {
   public:
     FrameTexts() : slots_(kFirstSlots) {}
 
-    /// The text of `key`. If there is none, it is what `make()` returns. Valid until the next call.
-    template <class Make>
-    std::string_view text(const FrameKey& key, Make make) {
-        for (std::size_t i = slot_of(key);; i = (i + 1) & (slots_.size() - 1)) {
-            Slot& slot = slots_[i];
-            if (slot.size == 0) break;
-            if (slot.key == key) return std::string_view{texts_}.substr(slot.begin, slot.size - 1u);
-        }
-        return insert(key, make());
+    /// The text of `key`; empty if there is none. Valid until the next insert().
+    std::string_view find(const FrameKey& key) const {
+        for (std::size_t i = slot_of(key); slots_[i].size != 0; i = (i + 1) & (slots_.size() - 1))
+            if (slots_[i].key == key) return {texts_.data() + slots_[i].begin, slots_[i].size};
+        return {};
     }
+
+    /// Keeps a text, which is not empty. `key` has none yet.
+    void insert(const FrameKey& key, std::string_view text);
 
   private:
     struct Slot {
         FrameKey key;
         std::uint32_t begin = 0;
-        std::uint32_t size = 0;  ///< of the text, plus 1; 0: the slot is free
+        std::uint32_t size = 0;  ///< of the text; 0: the slot is free
     };
     static constexpr std::size_t kFirstSlots = 1 << 12;
     /// A JIT makes new frames for ever, whose old ones do not return: beyond this all texts are forgotten.
@@ -56,7 +55,6 @@ class FrameTexts {
             0x9e37'79b9'7f4a'7c15u;
         return (bits ^ bits >> 32) & (slots_.size() - 1);
     }
-    std::string_view insert(const FrameKey& key, std::string_view text);
     Slot& free_slot(const FrameKey& key);
 
     std::vector<Slot> slots_;  ///< a power of two, at most half of them used

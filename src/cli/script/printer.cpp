@@ -1,5 +1,4 @@
-// printer.cpp: text of samples. What is printed is compared with perf's output byte by byte in the tests, so widths and
-// blanks follow its sources even where they look accidental.
+// printer.cpp: text of samples, as perf prints it (frame_writer.cpp).
 #include "cli/script/printer.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 
 #include "abi/sample_bits.h"
 #include "analysis/call_chain.h"
-#include "symbols/demangle.h"
 
 namespace anyperf::cli {
 
@@ -25,7 +23,13 @@ using analysis::RawFrame;
 
 ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options,
                              Output& out)
-    : reader_(reader), out_(out), options_(options), dsos_(paths), processes_(strings_, dsos_), unwinder_(paths) {
+    : reader_(reader),
+      out_(out),
+      options_(options),
+      dsos_(paths),
+      processes_(strings_, dsos_),
+      unwinder_(paths),
+      frames_(processes_, dsos_, options.inlines) {
     processes_.use_build_ids(reader.facts().build_ids);
     buffer_.reserve(kBuffer + (64 << 10));
 }
@@ -45,6 +49,7 @@ const Fields& ScriptPrinter::fields_of(std::size_t event) {
 void ScriptPrinter::flush() {
     out_.print(buffer_);
     buffer_.clear();
+    last_chain_.words.clear();
 }
 
 void ScriptPrinter::note_lost_files() {
@@ -57,7 +62,8 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     const Fields& fields = fields_of(event);
     const std::uint64_t type = reader_.events()[event].attr.sample_type;
     print_head(sample, event, fields);
-    if (fields.has(Field::addr)) fmt::format_to(std::back_inserter(buffer_), "{:>16x}", sample.addr);
+    const auto out = std::back_inserter(buffer_);
+    if (fields.has(Field::addr)) fmt::format_to(out, "{:>16x}", sample.addr);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
         const analysis::SpaceId space = processes_.space(sample.pid);
         if ((type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0) {
@@ -65,7 +71,7 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
             print_chain(sample, event, space, fields);
         } else {
             buffer_ += ' ';
-            buffer_ += frame({sample.ip, space, analysis::mode_of(sample.misc), false, false}, fields);
+            frames_.append({sample.ip, space, analysis::mode_of(sample.misc), false, false}, fields, buffer_);
         }
     }
     buffer_ += '\n';
@@ -74,25 +80,14 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
 
 void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields) {
     const perfdata::EventInfo& info = reader_.events()[event];
-    const auto out = std::back_inserter(buffer_);
-    if (fields.has(Field::comm)) {
-        const std::string_view comm = strings_[processes_.comm(sample.tid)];
-        const bool chain = (info.attr.sample_type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0 && fields.has(Field::ip);
-        if (!chain && comm.size() < 16) buffer_.append(16 - comm.size(), ' ');
-        buffer_ += comm;
-        buffer_ += ' ';
+    const TaskKey task{sample.pid, sample.tid, event, processes_.version()};
+    if (task != task_key_ || task_text_.empty()) {
+        task_key_ = task;
+        make_task_text(sample, info, fields);
     }
-    const auto pid = static_cast<std::int32_t>(sample.pid), tid = static_cast<std::int32_t>(sample.tid);
-    if (fields.has(Field::pid) && fields.has(Field::tid))
-        fmt::format_to(out, "{:>5}/{:<5} ", pid, tid);
-    else if (fields.has(Field::pid) || fields.has(Field::tid)) {
-        if (const auto shown = fields.has(Field::pid) ? pid : tid; shown >= 0)
-            print_number(static_cast<std::uint64_t>(shown), 5);
-        else
-            fmt::format_to(out, "{:>5}", shown);
-        buffer_ += ' ';
-    }
-    if (fields.has(Field::cpu)) fmt::format_to(out, "[{:03}] ", static_cast<std::int32_t>(sample.cpu));
+    buffer_ += task_text_;
+    if (fields.has(Field::cpu))
+        fmt::format_to(std::back_inserter(buffer_), "[{:03}] ", static_cast<std::int32_t>(sample.cpu));
     if (fields.has(Field::time)) print_time(sample.time);
     if (fields.has(Field::period)) {
         print_number(sample.period, 10);
@@ -103,6 +98,25 @@ void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event
         buffer_ += info.name;
         buffer_ += ": ";
     }
+}
+
+/// The command and the numbers of a sample's task. Most samples have those of the one before.
+void ScriptPrinter::make_task_text(const perfdata::Sample& sample, const perfdata::EventInfo& info,
+                                   const Fields& fields) {
+    task_text_.clear();
+    const auto out = std::back_inserter(task_text_);
+    if (fields.has(Field::comm)) {
+        const std::string_view comm = strings_[processes_.comm(sample.tid)];
+        const bool chain = (info.attr.sample_type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0 && fields.has(Field::ip);
+        if (!chain && comm.size() < 16) task_text_.append(16 - comm.size(), ' ');
+        task_text_ += comm;
+        task_text_ += ' ';
+    }
+    const auto pid = static_cast<std::int32_t>(sample.pid), tid = static_cast<std::int32_t>(sample.tid);
+    if (fields.has(Field::pid) && fields.has(Field::tid))
+        fmt::format_to(out, "{:>5}/{:<5} ", pid, tid);
+    else if (fields.has(Field::pid) || fields.has(Field::tid))
+        fmt::format_to(out, "{:>5} ", fields.has(Field::pid) ? pid : tid);
 }
 
 // The frames are printed as they are read. If the chain turns out to be garbage, what was printed of it is cut off
@@ -117,7 +131,7 @@ void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t even
     } else {
         bool caller = false;
         valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
-            buffer_ += frame({each.address, space, each.mode, true, std::exchange(caller, true)}, fields);
+            frames_.append({each.address, space, each.mode, true, std::exchange(caller, true)}, fields, buffer_);
             buffer_ += '\n';
         });
     }
@@ -140,7 +154,7 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
                                       const Fields& fields) {
     if (last_chain_.space != space || last_chain_.event != event) last_chain_.words.clear();
     const perfdata::Numbers& chain = sample.call_chain;
-    const std::size_t begin = buffer_.size(), same = common_end(chain);
+    const std::size_t same = common_end(chain);
     const std::size_t last_offset = last_chain_.words.size() - chain.size();  // may wrap around
     PrintedChain& now = this_chain_;
     now.words.clear();
@@ -151,14 +165,14 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
             const std::size_t there = i + last_offset;
             const PrintedChain::Word& known = last_chain_.words[there];
             if (known.caller && known.mode == mode) {
-                copy_end_of_last_chain(there, begin);
+                copy_end_of_last_chain(there);
                 break;
             }
         }
-        now.words.push_back({chain[i], buffer_.size() - begin, mode, caller});
+        now.words.push_back({chain[i], buffer_.size(), mode, caller});
         switch (analysis::chain_word(chain[i], mode)) {
             case analysis::ChainWord::frame:
-                buffer_ += frame({chain[i], space, mode, true, std::exchange(caller, true)}, fields);
+                frames_.append({chain[i], space, mode, true, std::exchange(caller, true)}, fields, buffer_);
                 buffer_ += '\n';
                 break;
             case analysis::ChainWord::marker: break;
@@ -170,19 +184,20 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
     if (!valid || ended) now.words.clear();
     now.space = space;
     now.event = event;
-    now.text.assign(buffer_, begin);
+    now.end = buffer_.size();
     std::swap(last_chain_, this_chain_);
     return valid;
 }
 
-/// Prints what was printed of the last chain's words from `from` on. `begin`: where this chain's text begins.
-void ScriptPrinter::copy_end_of_last_chain(std::size_t from, std::size_t begin) {
-    const std::size_t moved = buffer_.size() - begin - last_chain_.words[from].text;  // may wrap around
+/// Prints what was printed of the last chain's words from `from` on.
+void ScriptPrinter::copy_end_of_last_chain(std::size_t from) {
+    const std::size_t begin = last_chain_.words[from].text;
+    const std::size_t moved = buffer_.size() - begin;
     for (std::size_t i = from; i < last_chain_.words.size(); ++i) {
         this_chain_.words.push_back(last_chain_.words[i]);
         this_chain_.words.back().text += moved;
     }
-    buffer_.append(last_chain_.text, last_chain_.words[from].text);
+    buffer_.append(buffer_, begin, last_chain_.end - begin);
 }
 
 // The unwinder has already moved return addresses back into the call, so these frames are not marked as callers.
@@ -194,7 +209,7 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
     const std::uint64_t mask = reader_.events()[event].attr.sample_regs_user;
     unwinder_.unwind(processes_[space], {sample.user_abi, mask, registers_, sample.user_stack}, unwound_);
     for (const std::uint64_t address : unwound_) {
-        buffer_ += frame({address, space, RawFrame::user, true, false}, fields);
+        frames_.append({address, space, RawFrame::user, true, false}, fields, buffer_);
         buffer_ += '\n';
     }
 }
@@ -215,89 +230,6 @@ void ScriptPrinter::print_time(std::uint64_t time_ns) {
     std::uint64_t rest = microseconds % 1'000'000;
     for (std::size_t i = 6; i > 0; --i, rest /= 10) digits[i] = static_cast<char>('0' + rest % 10);
     buffer_.append(digits, sizeof digits);
-}
-
-// Kernel frames are the same in all processes, so they have one key.
-std::string_view ScriptPrinter::frame(const FrameKey& key, const Fields& fields) {
-    FrameKey at = key;
-    if (at.mode != RawFrame::user) at.space = 0;
-    return frames_.text(at, [&] { return frame_text(at, fields); });
-}
-
-/// A frame's address, looked up.
-struct ScriptPrinter::Place {
-    FrameKey key;
-    symbols::Dso* dso = nullptr;  ///< null: no map has the address
-    const symbols::Symbol* symbol = nullptr;
-    std::uint64_t offset = 0;   ///< in the file
-    std::uint64_t address = 0;  ///< in the symbol table
-};
-
-/// A line for each function that is active at the address, the innermost first, without the last line's end.
-std::string ScriptPrinter::frame_text(const FrameKey& key, const Fields& fields) {
-    const symbols::AddressSpace& space = key.mode == RawFrame::user ? processes_[key.space] : processes_.kernel();
-    const symbols::Map* map = key.mode == RawFrame::other ? nullptr : space.find(key.address);
-    Place place{.key = key, .dso = map ? map->dso : nullptr, .offset = key.address};
-    if (map) place.offset = key.address - map->start + map->file_offset;
-    if (map && (fields.has(Field::sym) || fields.has(Field::srcline))) {
-        dsos_.loaded(*map->dso);
-        place.address = map->dso->symbol_address(key.address, place.offset);
-        place.symbol = map->dso->find(place.address);
-    }
-    std::string text;
-    const std::vector<symbols::SourceFrame> frames = source_frames(place, fields);
-    if (key.in_chain && options_.inlines && fields.has(Field::sym))
-        for (std::size_t i = 0; i + 1 < frames.size(); ++i) add_inlined(place, frames[i], fields, text);
-    add_symbol(place, fields, text);
-    if (!frames.empty() && fields.has(Field::srcline))
-        add_line(key.in_chain && options_.inlines ? frames.back().at : frames.front().at, text);
-    return text;
-}
-
-/// The functions and lines that DWARF has for the place; empty if the fields need none.
-std::vector<symbols::SourceFrame> ScriptPrinter::source_frames(const Place& place, const Fields& fields) {
-    const bool inlines = place.key.in_chain && options_.inlines && fields.has(Field::sym);
-    if (!place.symbol || !(inlines || fields.has(Field::srcline))) return {};
-    symbols::DebugInfo* debug = dsos_.debug_info(*place.dso);
-    const bool within = place.key.caller && place.address > place.symbol->start;
-    return debug ? debug->frames(place.address - (within ? 1 : 0)) : std::vector<symbols::SourceFrame>{};
-}
-
-/// A user address of a call chain is printed as its offset in the file, that of a lone sample as it is.
-void ScriptPrinter::add_address(const Place& place, const Fields& fields, std::string& text) const {
-    if (place.key.in_chain) text += '\t';
-    const bool as_offset = place.key.in_chain && place.dso && !place.dso->is_kernel();
-    if (fields.has(Field::ip))
-        fmt::format_to(std::back_inserter(text), "{:>16x}", as_offset ? place.offset : place.key.address);
-}
-
-void ScriptPrinter::add_symbol(const Place& place, const Fields& fields, std::string& text) const {
-    const auto out = std::back_inserter(text);
-    add_address(place, fields, text);
-    if (fields.has(Field::sym)) {
-        fmt::format_to(out, " {}",
-                       place.symbol ? symbols::demangle(place.dso->linkage_name(*place.symbol)) : "[unknown]");
-        if (place.symbol && fields.has(Field::symoff))
-            fmt::format_to(out, "+0x{:x}", place.address - place.symbol->start);
-    }
-    if (fields.has(Field::dso)) fmt::format_to(out, " ({})", place.dso ? place.dso->path() : "[unknown]");
-}
-
-/// As perf prints it: the offset is that of the symbol into which the function was inlined.
-void ScriptPrinter::add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
-                                std::string& text) const {
-    add_address(place, fields, text);
-    fmt::format_to(std::back_inserter(text), " {}",
-                   frame.name.empty() ? std::string{"[unknown]"} : symbols::demangle(frame.name));
-    if (fields.has(Field::symoff))
-        fmt::format_to(std::back_inserter(text), "+0x{:x}", place.address - place.symbol->start);
-    if (fields.has(Field::srcline)) add_line(frame.at, text);
-    text += " (inlined)\n";
-}
-
-void ScriptPrinter::add_line(const symbols::SourceLine& at, std::string& text) {
-    if (at.line == 0) return;
-    fmt::format_to(std::back_inserter(text), "\n  {}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
 }
 
 }  // namespace anyperf::cli

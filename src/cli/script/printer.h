@@ -1,5 +1,4 @@
-// printer.h: the lines of `anyperf script`. Each different frame is made into text once and then copied: most of perf's
-// time goes into formatting the same frames again.
+// printer.h: the lines of `anyperf script`.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 #include "analysis/raw_stacks.h"
 #include "cli/output/output.h"
 #include "cli/script/fields.h"
-#include "cli/script/frame_texts.h"
+#include "cli/script/frame_writer.h"
 #include "perfdata/reader.h"
 #include "profile/strings.h"
 #include "symbols/dso.h"
@@ -20,8 +19,6 @@
 
 namespace anyperf::cli {
 
-/// Frames are named while the records are read, with the maps of that moment. A process that replaces a map gets a new
-/// space (analysis/processes.h), so the cached text of a frame stays right. The space of the kernel has no versions.
 class ScriptPrinter final : public perfdata::Consumer {
   public:
     struct Options {
@@ -31,7 +28,10 @@ class ScriptPrinter final : public perfdata::Consumer {
     ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options, Output& out);
 
     void sample(const perfdata::Sample& sample, std::size_t event) override;
-    void record(const perfdata::Record& record) override { processes_.follow(record); }
+    void record(const perfdata::Record& record) override {
+        processes_.follow(record);
+        last_chain_.words.clear();  // a map may have been added
+    }
 
     /// Prints what is still in the buffer.
     void flush();
@@ -39,40 +39,38 @@ class ScriptPrinter final : public perfdata::Consumer {
     void note_lost_files();
 
   private:
-    /// The chain that was printed last, with its text: the next one mostly has the same outer frames.
+    /// The chain that was printed last, whose text is in buffer_: the next one mostly has the same outer frames.
     struct PrintedChain {
         analysis::SpaceId space = 0;
         std::size_t event = 0;
         struct Word {
             std::uint64_t word = 0;  ///< of the sample: an address or a marker
-            std::size_t text = 0;    ///< where in `text` that begins which was printed of this word and those after it
+            std::size_t text = 0;    ///< where the text of this word and of those after it begins
             analysis::RawFrame::Mode mode = analysis::RawFrame::user;
             bool caller = false;  ///< a frame came before it
         };
         std::vector<Word> words{};
-        std::string text{};
+        std::size_t end = 0;  ///< of the text
+    };
+
+    /// What the text of a task depends on.
+    struct TaskKey {
+        std::uint32_t pid = 0, tid = 0;
+        std::size_t event = 0;
+        std::uint64_t version = 0;  ///< of the processes: a thread may get another name
+        bool operator==(const TaskKey&) const = default;
     };
 
     const Fields& fields_of(std::size_t event);
     void print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
+    void make_task_text(const perfdata::Sample& sample, const perfdata::EventInfo& info, const Fields& fields);
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
     std::size_t common_end(const perfdata::Numbers& chain) const;
-    void copy_end_of_last_chain(std::size_t from, std::size_t begin);
+    void copy_end_of_last_chain(std::size_t from);
     bool print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                            const Fields& fields);
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
-    /// The text of a frame, from the cache or made now. Valid until the next call. `fields` are the same in all calls
-    /// for one key.
-    std::string_view frame(const FrameKey& key, const Fields& fields);
-    std::string frame_text(const FrameKey& key, const Fields& fields);
-    struct Place;
-    std::vector<symbols::SourceFrame> source_frames(const Place& place, const Fields& fields);
-    void add_address(const Place& place, const Fields& fields, std::string& text) const;
-    void add_symbol(const Place& place, const Fields& fields, std::string& text) const;
-    void add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
-                     std::string& text) const;
-    static void add_line(const symbols::SourceLine& at, std::string& text);
     void print_number(std::uint64_t number, int width);
     void print_time(std::uint64_t time_ns);
 
@@ -86,7 +84,9 @@ class ScriptPrinter final : public perfdata::Consumer {
     analysis::Processes processes_;
     unwind::Unwinder unwinder_;
     std::vector<std::uint64_t> registers_, unwound_;  // of one sample
-    FrameTexts frames_;
+    FrameWriter frames_;
+    TaskKey task_key_;
+    std::string task_text_;  // of task_key_; empty: there is none yet, or no field shows it
     PrintedChain last_chain_, this_chain_;
     std::string buffer_;
 };
