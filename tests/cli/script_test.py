@@ -62,6 +62,19 @@ class Script(Case):
     def test_call_chains_agree(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-g"))
 
+    def test_branches_agree(self):
+        """The virtual PMU records branches with their kinds on any machine."""
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        path = self.file("perf.data")
+        run(ANYPERF, "run", "--", "perf", "record", "-q", "-j", "any,save_type", "-e", "branches:u", "-c", "20000", "-o", path,
+            "--", "seq", "20000")
+        for fields in ("brstack", "comm,ip,sym,dso,brstack"):
+            perf, ours = (lines(program, "script", "-F", fields, "-i", path) for program in ("perf", ANYPERF))
+            self.assertGreater(len(perf), 10)
+            self.assertRegex(perf[-1], "/COND ")
+            self.assertEqual(perf, ours)
+
     def test_compressed_file_agrees(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-g", "-z"))
 

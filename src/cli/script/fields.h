@@ -12,18 +12,38 @@
 
 namespace anyperf::cli {
 
-enum class Field : std::uint8_t { comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline };
+enum class Field : std::uint8_t {
+    comm,
+    pid,
+    tid,
+    cpu,
+    time,
+    period,
+    event,
+    ip,
+    sym,
+    symoff,
+    dso,
+    addr,
+    srcline,
+    weight,
+    brstack,
+    phys_addr
+};
 
 struct FieldName {
     std::string_view name;
     Field field;
 };
 inline constexpr std::array kFieldNames{
-    FieldName{"comm", Field::comm},       FieldName{"pid", Field::pid},   FieldName{"tid", Field::tid},
-    FieldName{"cpu", Field::cpu},         FieldName{"time", Field::time}, FieldName{"period", Field::period},
-    FieldName{"event", Field::event},     FieldName{"ip", Field::ip},     FieldName{"sym", Field::sym},
-    FieldName{"symoff", Field::symoff},   FieldName{"dso", Field::dso},   FieldName{"addr", Field::addr},
-    FieldName{"srcline", Field::srcline},
+    FieldName{"comm", Field::comm},       FieldName{"pid", Field::pid},
+    FieldName{"tid", Field::tid},         FieldName{"cpu", Field::cpu},
+    FieldName{"time", Field::time},       FieldName{"period", Field::period},
+    FieldName{"event", Field::event},     FieldName{"ip", Field::ip},
+    FieldName{"sym", Field::sym},         FieldName{"symoff", Field::symoff},
+    FieldName{"dso", Field::dso},         FieldName{"addr", Field::addr},
+    FieldName{"srcline", Field::srcline}, FieldName{"weight", Field::weight},
+    FieldName{"brstack", Field::brstack}, FieldName{"phys_addr", Field::phys_addr},
 };
 
 /// A set of fields. Their order in the line is fixed.

@@ -10,6 +10,7 @@
 
 #include "abi/sample_bits.h"
 #include "analysis/call_chain.h"
+#include "cli/script/branches.h"
 
 namespace anyperf::cli {
 
@@ -64,6 +65,7 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     print_head(sample, event, fields);
     const auto out = std::back_inserter(buffer_);
     if (fields.has(Field::addr)) fmt::format_to(out, "{:>16x}", sample.addr);
+    if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
         const analysis::SpaceId space = processes_.space(sample.pid);
         if ((type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0) {
@@ -74,6 +76,8 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
             frames_.append({sample.ip, space, analysis::mode_of(sample.misc), false, false}, fields, buffer_);
         }
     }
+    if (fields.has(Field::brstack)) print_branches(sample, fields);
+    if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
     buffer_ += '\n';
     if (buffer_.size() > kBuffer) flush();
 }
@@ -212,6 +216,20 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
         frames_.append({address, space, RawFrame::user, true, false}, fields, buffer_);
         buffer_ += '\n';
     }
+}
+
+// Addresses of branches are those of the process, as in perf; with `dso` each has its file.
+void ScriptPrinter::print_branches(const perfdata::Sample& sample, const Fields& fields) {
+    if (!fields.has(Field::dso)) return append_branches(sample.branches, nullptr, buffer_);
+    const analysis::SpaceId space = processes_.space(sample.pid);
+    append_branches(
+        sample.branches,
+        [&](std::uint64_t address, std::string& text) {
+            const auto* map = processes_[space].find(address);
+            if (!map) map = processes_.kernel().find(address);
+            text += map ? std::string_view{map->dso->path()} : "[unknown]";
+        },
+        buffer_);
 }
 
 void ScriptPrinter::print_number(std::uint64_t number, int width) {

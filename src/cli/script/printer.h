@@ -71,6 +71,7 @@ class ScriptPrinter final : public perfdata::Consumer {
                            const Fields& fields);
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
+    void print_branches(const perfdata::Sample& sample, const Fields& fields);
     void print_number(std::uint64_t number, int width);
     void print_time(std::uint64_t time_ns);
 
