@@ -60,6 +60,7 @@ std::uint64_t weight_of(const Row* row, const TableOptions& options) {
 std::vector<const Row*> cells_of(const std::vector<profile::Rows>& events) {
     std::vector<const Row*> cells;
     if (events.size() == 1) {
+        cells.reserve(events[0].rows.size());
         for (const Row& row : events[0].rows) cells.push_back(&row);
         return cells;
     }
