@@ -176,7 +176,7 @@ class Inline(Case):
         cache = self.file("cache")
         with_cache = dict(os.environ, XDG_CACHE_HOME=str(cache))
         first, second = (subprocess.run(words, env=with_cache, capture_output=True, check=True, timeout=60).stdout for _ in range(2))
-        self.assertIn(b"mix (inlined)", first)
+        self.assertIn(b" mix\n", first)  # its line comes before "(inlined)"
         self.assertEqual(first, second)
         kept = list((cache / "anyperf/code").iterdir())
         self.assertGreater(len(kept), 0)
