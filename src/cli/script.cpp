@@ -53,10 +53,11 @@ Result<int> script(const Options& options, Output& out) {
 VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
-    verb.add_option("-F,--fields", options->fields,
-                    "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline, weight, "
-                    "brstack, phys_addr; "
-                    "+FIELD and -FIELD change the default")
+    verb.add_option(
+            "-F,--fields", options->fields,
+            "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline, weight, "
+            "brstack, phys_addr; "
+            "+FIELD and -FIELD change the default")
         ->delimiter(',')
         ->type_name("FIELD,…");
     verb.add_flag("--inline,!--no-inline", options->inlines, "print inlined functions of call chains (default: on)");
