@@ -171,6 +171,7 @@ class Cells {
 void add_events(const Profile& profile, const std::vector<profile::EventId>& events, const TableOptions& options,
                 std::string& text) {
     std::vector<profile::Rows> rows;
+    rows.reserve(events.size());
     for (const profile::EventId event : events) rows.push_back(sum_up(profile, event, options.rows));
     add_head(profile, events, rows, text);
     const std::vector<const Row*> of_events = cells_of(rows);

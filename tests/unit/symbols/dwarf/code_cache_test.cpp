@@ -16,9 +16,10 @@ using symbols::CodeCache;
 using symbols::GatheredCode;
 
 class CodeCacheTest : public testing::Test {
-  protected:
+  public:
     ~CodeCacheTest() override { std::filesystem::remove_all(directory_); }
 
+  protected:
     /// A function at [begin, begin + 0x100) with a call inlined into its first half.
     static GatheredCode code(std::uint64_t begin, const std::string& name) {
         GatheredCode made;
