@@ -20,6 +20,9 @@
 namespace anyperf::agent {
 struct Process;
 }
+namespace anyperf::run {
+struct WrittenFiles;
+}
 
 namespace anyperf::engine {
 
@@ -46,6 +49,8 @@ struct Engine {
     const run::RunHeader* run = nullptr;     ///< the run's settings; null if the engine was started without a run
     run::RunUse* run_use = nullptr;          ///< the start of the run memory; null without a run
     run::Turns* turns = nullptr;             ///< null: threads do not take turns (engine/turns)
+    run::WrittenFiles* written = nullptr;    ///< files that code is executed of; null without a run
+    std::uint32_t written_seen = 0;          ///< announcements of `written` that this process has followed
     void* shared_places = nullptr;  ///< shared mappings: other processes may use their futexes (syscalls/turns)
     void* timers = nullptr;         ///< of a process whose threads take turns (turns/timers.h)
     bool epolls_outside = false;    ///< an epoll set may have descriptors that become ready from outside the run

@@ -6,17 +6,21 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "agent/broker_request.h"
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "agent/syscalls/poll_set.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
 
 using engine::address_of;
 using engine::at_address;
+using engine::has_virtual_clock;
 using engine::kernel_call;
 using engine::x86_64::guarded_copy;
 
@@ -77,18 +81,65 @@ bool ask_broker(Thread& thread, PollSet& polled) {
     return any;
 }
 
-/// Has the kernel poll `asked`, with this timeout. If that is null, with the timeout and the signal mask of the
-/// application's call.
-long kernel_poll(Call& call, PollSet& polled, const timespec* timeout) {
-    if (call.number == __NR_ppoll && timeout == nullptr) {
+constexpr std::int64_t kNsOfSecond = 1'000'000'000;
+
+std::int64_t nanoseconds_of(const timespec& time) {
+    return time.tv_sec * kNsOfSecond + time.tv_nsec;
+}
+
+std::int64_t now_ns() {
+    timespec now{};
+    kernel_call(__NR_clock_gettime, CLOCK_MONOTONIC, address_of(&now));
+    return nanoseconds_of(now);
+}
+
+/// Checks the timeout and the mask of ppoll(2) in the kernel's order. Returns 0 or the negated errno.
+long check_ppoll(const Call& call) {
+    constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
+    timespec timeout{};
+    if (call.argument[2] != 0) {
+        if (!guarded_copy(&timeout, at_address<const void>(call.argument[2]), sizeof timeout)) return -EFAULT;
+        if (timeout.tv_sec < 0 || timeout.tv_nsec < 0 || timeout.tv_nsec >= kNsOfSecond) return -EINVAL;
+    }
+    std::uint64_t mask = 0;
+    if (call.argument[3] == 0) return 0;
+    if (call.argument[4] != kSetBytes) return -EINVAL;
+    return guarded_copy(&mask, at_address<const void>(call.argument[3]), sizeof mask) ? 0 : -EFAULT;
+}
+
+/// Takes the time since `begin` off the timeout of ppoll(2), as the kernel does when the call ends. If it can't be
+/// written the call succeeds all the same. Virtual time does not pass in a call that finds an event ready.
+void shorten_timeout(const Call& call, std::int64_t begin) {
+    timespec left{};
+    if (call.argument[2] == 0 || has_virtual_clock(call.engine) ||
+        !guarded_copy(&left, at_address<const void>(call.argument[2]), sizeof left) ||
+        left.tv_sec > INT64_MAX / kNsOfSecond - 1)
+        return;
+    const std::int64_t rest = std::max<std::int64_t>(nanoseconds_of(left) - (now_ns() - begin), 0);
+    left = {rest / kNsOfSecond, rest % kNsOfSecond};
+    guarded_copy(at_address<void>(call.argument[2]), &left, sizeof left);
+}
+
+/// Has the kernel look at `asked` without waiting, since an event is ready.
+long poll_at_once(const Call& call, PollSet& polled) {
+    const bool is_ppoll = call.number == __NR_ppoll;
+    if (const long error = is_ppoll ? check_ppoll(call) : 0; error != 0) return error;
+    const std::int64_t begin = is_ppoll ? now_ns() : 0;
+    const timespec none{};
+    const long got = kernel_call(__NR_ppoll, address_of(polled.asked.data()), polled.count, address_of(&none), 0, 0);
+    if (is_ppoll) shorten_timeout(call, begin);
+    return got;
+}
+
+/// Has the kernel poll `asked`, with the timeout and the signal mask of the application's call.
+long kernel_poll(Call& call, PollSet& polled) {
+    if (call.number == __NR_ppoll) {
         const std::uint64_t own_list = call.argument[0];
         call.argument[0] = address_of(polled.asked.data());
         const long got = engine::handlers::ppoll(call);
         call.argument[0] = own_list;
         return got;
     }
-    if (timeout != nullptr)
-        return kernel_call(__NR_ppoll, address_of(polled.asked.data()), polled.count, address_of(timeout), 0, 0);
     Call waiting = call;
     waiting.argument[0] = address_of(polled.asked.data());
     return waiting.pass_to_kernel();
@@ -109,9 +160,8 @@ long finish(PollSet& polled) {
 
 long poll_until_ready(Call& call, PollSet& polled) {
     for (;;) {
-        constexpr timespec kAtOnce{};
         const bool any_ready = ask_broker(call.thread, polled);
-        const long got = kernel_poll(call, polled, any_ready ? &kAtOnce : nullptr);
+        const long got = any_ready ? poll_at_once(call, polled) : kernel_poll(call, polled);
         if (got < 0) return got;
         bool changed = false;
         for (std::size_t i = 0; i < polled.count; ++i) {

@@ -43,8 +43,9 @@ MachineDescription::MachineDescription(RunMemory& run_memory, const MachineOptio
 bool MachineDescription::make_files(std::uint32_t part) {
     run::RunHeader& header = memory.header();
     if (header.files_made[part] != 0) return header.files_made[part] == 1;
-    bool made = part == 0 ? files.make(options.cpu_model, cpus_of(header), options.modelled_name)
-                          : files.make_tracing(tracepoints.all_tracepoints());
+    bool made = part == 0
+                    ? files.make(options.cpu_model, cpus_of(header), header.deterministic != 0, options.modelled_name)
+                    : files.make_tracing(tracepoints.all_tracepoints());
     made = made && files.root().size() < sizeof header.files_root;
     if (made) files.root().copy(header.files_root, sizeof header.files_root - 1);
     if (part == 1) header.probe_list = files.probe_list();

@@ -111,7 +111,7 @@ bool MachineFiles::write(const pmu::VirtualTree& tree) const {
     return whole;
 }
 
-bool MachineFiles::write_cpu(pmu::CpuModel model, unsigned cpus) const {
+bool MachineFiles::write_cpu(pmu::CpuModel model, unsigned cpus, bool deterministic) const {
     const pmu::CpuIdentity* const cpu = pmu::identity_of(model);
     if (cpu == nullptr) return true;
     if (const unsigned level = pmu::level_of(model); level != 0) {
@@ -123,14 +123,14 @@ bool MachineFiles::write_cpu(pmu::CpuModel model, unsigned cpus) const {
     std::ifstream host{"/proc/cpuinfo"};
     std::ostringstream text;
     text << host.rdbuf();
-    return write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str(), *cpu), false);
+    return write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str(), *cpu, deterministic), false);
 }
 
-bool MachineFiles::make(pmu::CpuModel cpu, unsigned cpus, std::string_view modelled_machine) {
+bool MachineFiles::make(pmu::CpuModel cpu, unsigned cpus, bool deterministic, std::string_view modelled_machine) {
     if (!make_root()) return false;
     const bool whole = write(pmu::virtual_files(
         {.sysctls = {}, .modelled_machine = modelled_machine, .branch_entries = pmu::kBranchEntries}));
-    return write_cpu(cpu, cpus) && whole;
+    return write_cpu(cpu, cpus, deterministic) && whole;
 }
 
 bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints) {

@@ -25,11 +25,11 @@ class MachineFiles {
     MachineFiles(const MachineFiles&) = delete;
     MachineFiles& operator=(const MachineFiles&) = delete;
 
-    /// Writes part 0 to the run's directory, which it makes if there is none. /proc/cpuinfo is that of `cpu`, which is
-    /// not written for the host's; a level has the files of `cpus` CPUs in sysfs, too. `modelled_machine`: the name of
-    /// the machine whose caches are modelled. False if there is no place for the directory, or not every file could be
-    /// written; programs then see the host's files.
-    bool make(pmu::CpuModel cpu, unsigned cpus, std::string_view modelled_machine);
+    /// Writes part 0 to the run's directory, which it makes if there is none. /proc/cpuinfo is that of `cpu` in a run
+    /// that is `deterministic` or not; for the host's CPU it is not written. A level has the files of `cpus` CPUs in
+    /// sysfs, too. `modelled_machine`: the name of the machine whose caches are modelled. False if there is no place
+    /// for the directory, or not every file could be written; programs then see the host's files.
+    bool make(pmu::CpuModel cpu, unsigned cpus, bool deterministic, std::string_view modelled_machine);
     /// Writes part 1, /sys/kernel/tracing. False as for make().
     bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
 
@@ -57,7 +57,7 @@ class MachineFiles {
   private:
     bool make_root();
     bool write(const pmu::VirtualTree& tree) const;
-    bool write_cpu(pmu::CpuModel model, unsigned cpus) const;
+    bool write_cpu(pmu::CpuModel model, unsigned cpus, bool deterministic) const;
     bool limits_changed();
 
     std::string root_;

@@ -66,6 +66,8 @@ constexpr std::array kRules{
     Rule{[](const Options& options) { return line_options(options) > 1; }, "combination of lines",
          "-A, --per-core, --per-die, --per-socket, --per-node and --per-thread each say what is one line",
          "give one of them"},
+    Rule{[](const Options& options) { return !options.pid_numbers.empty() && !options.tid_numbers.empty(); }, "-t",
+         "-p names tasks, too", "give one of them; -p counts all threads of the processes"},
     Rule{[](const Options& options) {
              return options.per_thread && (!options.cpus.empty() || options.counts_cgroups());
          },

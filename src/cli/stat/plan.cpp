@@ -83,7 +83,7 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
 }
 
 /// The tasks or CPUs that the options select; cgroup_scopes() and each_cgroup_scopes() add the cgroups. An option that
-/// is checked earlier takes precedence: -p over -t, and -C over -a. Without any of them the command is the target.
+/// is checked earlier takes precedence: -C over -a. Without any of them the command is the target.
 Target target_of(const Options& options) {
     if (!options.pid_numbers.empty()) return Target::processes(options.pid_numbers);
     if (!options.tid_numbers.empty()) return Target::threads(options.tid_numbers);

@@ -14,6 +14,7 @@
 
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
+#include "engine/memory/written_files.h"
 
 namespace anyperf::engine {
 
@@ -125,6 +126,8 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
         loader_base = loader->bias;
         registers.rip = loader->entry;
     }
+    note_executed(engine, file.program.fd);
+    if (file.loader.fd >= 0) note_executed(engine, file.loader.fd);
     file.close();
     add_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
     const bool seeded = engine.run != nullptr && engine.run->deterministic != 0;

@@ -72,7 +72,8 @@ namespace {
 constexpr int kIll = 4;
 constexpr int kBus = 7;
 constexpr int kFpe = 8;
-constexpr int kNoAddress = 2;  // BUS_ADRERR
+constexpr int kNoAddress = 2;         // BUS_ADRERR
+constexpr int kFoundMemoryError = 5;  // BUS_MCEERR_AO
 constexpr std::uint64_t kTrapFlag = 0x100;
 constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3, 4.7)
 
@@ -81,7 +82,9 @@ bool is_fault(const SignalInfo& info) {
     const bool fault_signal =
         info.signo == kIll || info.signo == kTrap || info.signo == kBus || info.signo == kFpe || info.signo == kSegv;
     const bool by_event = info.signo == kTrap && info.code == run::kTrapPerf;
-    return fault_signal && !by_event &&
+    // The kernel has found broken memory that nobody has used yet (PR_MCE_KILL_EARLY of prctl(2)).
+    const bool of_found_memory = info.signo == kBus && info.code == kFoundMemoryError;
+    return fault_signal && !by_event && !of_found_memory &&
            info.code > 0;  // codes of 0 and below are of kill(2) and the like: asynchronous, whatever the signal
 }
 

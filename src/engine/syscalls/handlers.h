@@ -73,6 +73,9 @@ long path_in_second_argument(Call&);  ///< faccessat, faccessat2
 long open(Call&);
 long openat(Call&);
 long openat2(Call&);
+long creat(Call&);
+long truncate(Call&);
+long memfd_create(Call&);
 long lstat(Call&);
 long newfstatat(Call&);
 long statx(Call&);

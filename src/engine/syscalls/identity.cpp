@@ -13,6 +13,7 @@
 #include "engine/freestanding/text.h"
 #include "engine/own_descriptors.h"
 #include "engine/syscalls/application_maps.h"
+#include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/machine_files.h"
 #include "engine/syscalls/proc_path.h"
@@ -86,6 +87,18 @@ long with_program_path(Call& call, unsigned index) {
     });
 }
 
+constexpr auto kWorkingDirectory = static_cast<std::uint64_t>(AT_FDCWD);
+
+/// Passes on a call that opens the path in argument `index` for writing.
+long open_to_write(Call& call, unsigned index, std::uint64_t flags) {
+    const std::uint64_t directory = index == 0 ? kWorkingDirectory : call.argument[0];
+    const bool must_be_new = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0;
+    if (!must_be_new && is_running_program(call.engine, directory, call.argument[index])) return -ETXTBSY;
+    const long got = call.pass_to_kernel();
+    note_opened(call.engine, got);
+    return got;
+}
+
 /// The same for a call that opens the path. A list of mappings is opened without the engine's mappings, and a random
 /// file with the text of the deterministic run.
 long open_with(Call& call, unsigned index, std::uint64_t flags) {
@@ -94,7 +107,7 @@ long open_with(Call& call, unsigned index, std::uint64_t flags) {
         if (!shown.mappings.empty()) return open_filtered_maps(call.engine, shown.mappings, flags);
         if (!shown.random.empty()) return open_random_file(call.engine, shown.random, flags);
         if (shown.program != nullptr && (flags & O_NOFOLLOW) == 0) call.argument[index] = address_of(shown.program);
-        return call.pass_to_kernel();
+        return opens_for_writing(flags) ? open_to_write(call, index, flags) : call.pass_to_kernel();
     });
 }
 
@@ -143,15 +156,33 @@ long openat2(Call& call) {
         std::uint64_t flags, mode, resolve;
     } how{};
     return with_shown(call, 1, [&](const Shown& shown) -> long {
-        const long got = call.pass_to_kernel();
-        if (is_error(got) || (shown.program == nullptr && shown.mappings.empty() && shown.random.empty()) ||
-            !x86_64::guarded_copy(&how, at_address<const void>(call.argument[2]), sizeof how))
+        const bool known = x86_64::guarded_copy(&how, at_address<const void>(call.argument[2]), sizeof how);
+        const long got =
+            known && opens_for_writing(how.flags) ? open_to_write(call, 1, how.flags) : call.pass_to_kernel();
+        if (is_error(got) || !known || (shown.program == nullptr && shown.mappings.empty() && shown.random.empty()))
             return got;
         // The kernel has checked the arguments, and whether the path may be resolved in the way that they demand. Its
         // descriptor is closed, and the path is opened again as the application must see it.
         kernel_call(__NR_close, static_cast<std::uint64_t>(got));
         return open_with(call, 1, how.flags);
     });
+}
+
+long creat(Call& call) {
+    return open_to_write(call, 0, O_CREAT);
+}
+
+long truncate(Call& call) {
+    if (is_running_program(call.engine, kWorkingDirectory, call.argument[0])) return -ETXTBSY;
+    const long got = call.pass_to_kernel();
+    note_truncated(call.engine, call.argument[0], got);
+    return got;
+}
+
+long memfd_create(Call& call) {
+    const long got = call.pass_to_kernel();
+    note_opened(call.engine, got);
+    return got;
 }
 
 long lstat(Call& call) {

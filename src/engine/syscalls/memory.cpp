@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 #include "engine/freestanding/pages.h"
+#include "engine/memory/written_files.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/locked_memory.h"
 #include "engine/syscalls/memory_limits.h"
@@ -83,14 +84,16 @@ void make_readable(std::uint64_t& protection) {
     if (executes(protection)) protection |= PROT_READ;
 }
 
-/// Whether the contents of a mapping may change without a write to the mapping itself: it is shared, or it has code of
-/// a file that the program may write by this descriptor. A private mapping shows what is written to its file, too.
+/// Whether a mapping of the file can be seen to change other than by writing to the mapping: the memory is shared, or
+/// the file is open for writing, by this descriptor or by another one. A private mapping, too, shows what is written to
+/// its file.
 bool may_change_unseen(const Call& call) {
     const bool is_file = (call.argument[3] & MAP_ANONYMOUS) == 0;
     if ((call.argument[3] & MAP_TYPE) != MAP_PRIVATE) return true;
     if (!is_file || !executes(call.argument[2])) return false;
     const long flags = kernel_call(__NR_fcntl, static_cast<std::uint32_t>(call.argument[4]), F_GETFL);
-    return !is_error(flags) && (flags & O_ACCMODE) == O_RDWR;
+    if (is_error(flags)) return false;
+    return (flags & O_ACCMODE) == O_RDWR || note_executed(call.engine, static_cast<int>(call.argument[4]));
 }
 
 /// Whether a mapping is data as in the kernel's is_data_mapping(): private, writable, and not a stack.
@@ -232,14 +235,24 @@ long shmdt(Call& call) {
     const std::uint64_t bytes = range != nullptr && range->shared ? range->end - start : kPageBytes;
     const long got = call.pass_to_kernel();
     if (was_done(got)) change.replaced(start, bytes, PROT_NONE, false);
+    if (was_done(got)) turn_calls::forget_segment(call.engine, start);
     return got;
 }
 
+namespace {
+
+/// Whether the advice of madvise(2) may give pages other contents. After MADV_FREE they become zero if memory is
+/// scarce, which happens unseen; from then on programs may not rely on the contents.
+bool may_empty_pages(std::uint64_t advice) {
+    constexpr std::uint64_t kDontNeedLocked = 24;  // MADV_DONTNEED_LOCKED, since Linux 5.18
+    return advice == MADV_DONTNEED || advice == MADV_REMOVE || advice == MADV_FREE || advice == kDontNeedLocked;
+}
+
+}  // namespace
+
 long madvise(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
-    constexpr std::uint64_t kDontNeedLocked = 24;  // MADV_DONTNEED_LOCKED, since Linux 5.18
-    const std::uint64_t advice = call.argument[2];
-    if (advice != MADV_DONTNEED && advice != kDontNeedLocked && advice != MADV_REMOVE) return call.pass_to_kernel();
+    if (!may_empty_pages(call.argument[2])) return call.pass_to_kernel();
     const Change change{call, call.argument[0], call.argument[1]};
     const long got = call.pass_to_kernel();
     if (!is_error(got) && change.concerns_code())

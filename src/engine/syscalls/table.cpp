@@ -14,6 +14,7 @@
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/descriptor_arguments.h"
+#include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
@@ -36,6 +37,7 @@ constexpr auto kKnownSyscalls = std::to_array<KnownSyscall>({
 });
 
 constexpr std::string_view kUsers = "programs of different users do not share run memory";
+constexpr std::string_view kWritten = "code of files that are written is compared when it is entered";
 constexpr std::string_view kVirtualTime = "a deterministic run has a clock of its own";
 
 /// Calls that the kernel does not simply do as the application asks for them.
@@ -80,6 +82,8 @@ constexpr std::array kRows{
     SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are recorded"},
     SyscallRow{__NR_wait4, "wait4", observe, handlers::wait4, "engine-internal stops of a tracee are hidden"},
     SyscallRow{__NR_shmdt, "shmdt", observe, handlers::shmdt, "a segment may be executable (SHM_EXEC)"},
+    SyscallRow{__NR_truncate, "truncate", observe, handlers::truncate, kWritten},
+    SyscallRow{__NR_creat, "creat", observe, handlers::creat, kWritten},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_gettimeofday, "gettimeofday", observe, handlers::gettimeofday, kVirtualTime},
     SyscallRow{__NR_getrlimit, "getrlimit", observe, handlers::getrlimit, "RLIMIT_AS counts the program's memory only"},
@@ -150,6 +154,7 @@ constexpr std::array kRows{
     SyscallRow{__NR_seccomp, "seccomp", refuse, handlers::not_implemented,
                "a filter would apply to the engine's calls, too"},
     SyscallRow{__NR_getrandom, "getrandom", observe, handlers::getrandom, "a deterministic run gives the bytes"},
+    SyscallRow{__NR_memfd_create, "memfd_create", observe, handlers::memfd_create, kWritten},
     SyscallRow{__NR_execveat, "execveat", emulate, handlers::execveat, "the next program runs in the engine, too"},
     SyscallRow{__NR_userfaultfd, "userfaultfd", observe, handlers::userfaultfd,
                "the program may fill pages of code by it"},
@@ -286,6 +291,8 @@ long run_syscall(Call& call) {
     if (call.thread.alarmed && answer != kRestartSyscall) call.thread.pending = 1;
     if (page.traced != 0 || page.safepoint_requested != 0) [[unlikely]]
         hooks::after_syscall(call, answer);
+    if (has_written_files(call.engine)) [[unlikely]]
+        follow_written_files(call.engine);
     return answer;
 }
 

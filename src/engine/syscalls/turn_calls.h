@@ -130,6 +130,8 @@ void note_mapping(Engine& engine, std::uint64_t start, std::uint64_t bytes, std:
                   std::uint64_t offset);
 void note_segment(Engine& engine, std::uint64_t start, std::uint64_t bytes, std::uint64_t id);
 void forget_mapping(Engine& engine, std::uint64_t start, std::uint64_t bytes);
+/// shmdt(2): forgets what is left of the segment that was attached at `start`.
+void forget_segment(Engine& engine, std::uint64_t start);
 void move_mapping(Engine& engine, std::uint64_t from, std::uint64_t bytes, std::uint64_t to, std::uint64_t new_bytes);
 run::TurnKey futex_key(const Engine& engine, std::uint64_t address, bool is_private);
 

@@ -5,10 +5,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/own_descriptors.h"
 #include "engine/x86_64/decode/classes.h"
+#include "run/written_files.h"
 
 extern "C" void* memcpy(void* to, const void* from, std::size_t count);
 
@@ -178,6 +181,8 @@ bool map_run_memory(Engine& engine, int facts_fd, int run_fd) {
     engine.run_use = at_address<run::RunUse>(static_cast<std::uint64_t>(memory));
     if (engine.run->turns != 0)
         engine.turns = at_address<run::Turns>(static_cast<std::uint64_t>(memory) + run::kTurnsOffset);
+    engine.written = at_address<run::WrittenFiles>(static_cast<std::uint64_t>(memory) + run::kWrittenFilesOffset);
+    engine.written_seen = __atomic_load_n(&engine.written->announced, __ATOMIC_ACQUIRE);
     engine.facts_fd = facts_fd;
     engine.run_fd = run_fd;
     return engine.run->magic == run::kRunStateMagic && engine.run->version == run::kRunStateVersion;
@@ -211,6 +216,18 @@ run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid) {
 const char* program_path_of(const Engine& engine, std::int32_t pid) {
     const run::ProcessRecord* const record = record_of_process(engine, pid);
     return record != nullptr ? record->exe : nullptr;
+}
+
+void for_each_live_program(const Engine& engine, void (*visit)(void* context, const char* path), void* context) {
+    if (engine.run == nullptr) return;
+    const std::uint32_t end = std::min<std::uint32_t>(engine.run_use->processes + 1, run::kMaximumProcesses);
+    for (std::uint32_t number = 1; number < end; ++number) {
+        const run::ProcessRecord& record = *process_record(engine, number);
+        // The record of a killed process is still `live`.
+        const bool lives = record.state == run::RecordState::live &&
+                           kernel_call(__NR_kill, static_cast<std::uint64_t>(record.pid), 0) != -ESRCH;
+        if (lives) visit(context, record.exe);
+    }
 }
 
 bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
@@ -346,6 +363,7 @@ bool adopt_run_memory(Thread& thread, int fd) {
     hide_descriptors(engine);
     if (!map_shared(engine, engine.run_use, run::kMappedRunStateBytes, 0)) return false;
     engine.run_use->probe_list |= probe_list;
+    engine.written_seen = __atomic_load_n(&engine.written->announced, __ATOMIC_ACQUIRE);
     for (const Thread* lost = engine.lost_threads; lost != nullptr; lost = lost->next_thread)
         map_pages(address_of(lost), sizeof(run::ThreadPage) + sizeof(run::TupleCounts), PROT_NONE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED);

@@ -26,6 +26,9 @@ run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid);
 /// The program of process `pid` of this run, the path that /proc/PID/exe shows; null for other processes.
 const char* program_path_of(const Engine& engine, std::int32_t pid);
 
+/// Calls `visit` with the path of the program of each process of this memory that has not ended.
+void for_each_live_program(const Engine& engine, void (*visit)(void* context, const char* path), void* context);
+
 /// Whether a live thread of this run has the id `tid` in this process's pid namespace.
 bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 

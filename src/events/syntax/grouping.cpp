@@ -55,7 +55,9 @@ void apply(const GroupText& text, EventGroup& group) {
 /// checked here, where the message can say what to write, instead of when the group is opened.
 Parsed<> check_siblings(std::span<const ResolvedItem> items) {
     constexpr std::uint64_t kLeadersOnly = abi::flag("pinned") | abi::flag("exclusive");
-    for (std::size_t i = 1; i < items.size(); ++i)
+    // The events of a first item that is tied to PMUs lead a group each; those of a pattern are one group.
+    const bool first_has_siblings = items.front().events.size() > 1 && !is_bound(items.front().events.front());
+    for (std::size_t i = first_has_siblings ? 0 : 1; i < items.size(); ++i)
         if (items[i].events.front().attr.flags & kLeadersOnly)
             return parse_error(items[i].item->text,
                                "only the first event of a group can be pinned (D) or exclusive (e)",

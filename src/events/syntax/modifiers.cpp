@@ -86,15 +86,23 @@ void apply_each(ModifierTarget modified, std::string_view letters) {
     for (const char letter : letters) std::ranges::find(kRows, letter, &ModifierRow::letter)->apply(modified);
 }
 
-/// Whether the name ends with modifiers: letters after its last colon, or after the slash that ends a PMU's terms. The
-/// end of INST_RETIRED:ANY_P is a unit mask.
-bool has_modifiers(const Event& event) {
-    if (event.attr.type == abi::kTypeTracepoint || event.attr.type == abi::kTypeBreakpoint) return false;
+bool is_letter(char letter) {
+    return std::ranges::find(kRows, letter, &ModifierRow::letter) != kRows.end();
+}
+
+/// The end of the name after its last colon, or after the slash that ends a PMU's terms; null if there is neither, or
+/// if it is not modifiers. The end of INST_RETIRED:ANY_P is a unit mask.
+const char* modifiers_in(const Event& event) {
+    if (event.attr.type == abi::kTypeTracepoint || event.attr.type == abi::kTypeBreakpoint) return nullptr;
     const auto at = event.name.find_last_of(":/");
-    if (at == std::string::npos) return false;
-    return std::ranges::all_of(std::string_view{event.name}.substr(at + 1), [](char letter) {
-        return std::ranges::find(kRows, letter, &ModifierRow::letter) != kRows.end();
-    });
+    if (at == std::string::npos) return nullptr;
+    const char* const end = event.name.c_str() + at + 1;
+    return std::ranges::all_of(std::string_view{end}, is_letter) ? end : nullptr;
+}
+
+std::string_view own_modifiers(const Event& event) {
+    const char* const letters = modifiers_in(event);
+    return letters != nullptr ? letters : "";
 }
 
 }  // namespace
@@ -111,7 +119,7 @@ bool are_modifiers(std::string_view letters) {
 }
 
 std::string user_mode_name(const Event& event) {
-    return event.name + (has_modifiers(event) ? "u" : ":u");
+    return event.name + (modifiers_in(event) != nullptr ? "u" : ":u");
 }
 
 void apply_modifiers(Event& event, std::string_view letters) {
@@ -121,10 +129,10 @@ void apply_modifiers(Event& event, std::string_view letters) {
 
 // The letters after a group add to those of each member: {cycles:u,instructions}:k counts cycles in both modes.
 void apply_group_modifiers(Event& event, std::string_view letters, bool leads) {
-    // The event had modifiers of its own if it excludes a level, or excludes the host: the defaults exclude guests
-    // only.
+    // The event had modifiers of its own if it excludes a level, or the host: the defaults exclude guests only. GH
+    // excludes nothing, and can only be seen in its name.
     const bool levels = event.attr.flags & kLevels;
-    const bool hosts = event.attr.flags & flag("exclude_host");
+    const bool hosts = (event.attr.flags & flag("exclude_host")) != 0 || own_modifiers(event).contains('G');
     apply_each({event, levels, hosts}, letters);
     if (!leads) event.attr.flags &= ~(flag("pinned") | flag("exclusive"));
 }

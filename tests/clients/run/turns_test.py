@@ -287,6 +287,23 @@ class Turns(RepeatedRuns):
             """
         self.assert_repeats(PYTHON, "-c", program)
 
+    def test_select_takes_numbers_of_descriptors_as_the_kernel(self):
+        # The last one differs from the kernel, which looks at no descriptor above the size of the process's table.
+        program = """if True:
+            import ctypes, os
+            libc = ctypes.CDLL(None, use_errno=True)
+            read, write = os.pipe()
+            os.write(write, b"x")
+            bits = (ctypes.c_ulong * 2000)()
+            bits[read // 64] = 1 << read % 64
+            now = (ctypes.c_long * 2)()
+            for count in (-1, 20000, read + 1):
+                print(count < 0, libc.select(count, bits, None, None, now), ctypes.get_errno())
+            bits[190] = 1
+            print(libc.select(20000, bits, None, None, now), ctypes.get_errno())
+            """
+        self.assertEqual(self.once(PYTHON, "-c", program)[0], b"True -1 22\nFalse 1 22\nFalse 1 22\n-1 14\n")
+
     def test_a_thread_that_is_killed_gives_up_its_turn(self):
         program = """if True:
             import os, signal, time

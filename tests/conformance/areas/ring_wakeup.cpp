@@ -146,6 +146,24 @@ void by_select_with_microseconds(long microseconds, int error) {
     want_result("select", or_errno(::syscall(SYS_select, event.fd() + 1, &set, nullptr, nullptr, &wait)), error);
 }
 
+/// ppoll(2) of an event that has hung up, by the system call: libc's function passes a copy of the time.
+long ppoll_event(const Event& event, timespec& wait, std::size_t mask_bytes) {
+    pollfd wanted{.fd = event.fd(), .events = POLLIN, .revents = 0};
+    std::uint64_t mask = 0;
+    return or_errno(::syscall(SYS_ppoll, &wanted, 1, &wait, &mask, mask_bytes));
+}
+
+void ppoll_of_a_ready_event() {
+    const Event event{waking(1)};
+    timespec wait{5, 500};
+    want_result("ppoll", ppoll_event(event, wait, 8), 0);
+    want("the remaining time is less than the timeout", wait.tv_sec == 5 ? wait.tv_nsec < 500 : wait.tv_sec == 4);
+    timespec second{0, 1'000'000'000};
+    want_result("ppoll with a second of nanoseconds", ppoll_event(event, second, 8), EINVAL);
+    timespec none{};
+    want_result("ppoll with a mask of 4 bytes", ppoll_event(event, none, 4), EINVAL);
+}
+
 void by_epoll() {
     Faults faults;
     const Event event{waking(1)};
@@ -301,6 +319,8 @@ std::vector<Case> ring_wakeup_cases() {
                 [] { by_select_with_microseconds(60'000'000, 0); }},
                {"select_negative", "select with microseconds below 0 is EINVAL", kNothing,
                 [] { by_select_with_microseconds(-1, EINVAL); }},
+               {"ppoll_ready", "ppoll of a ready event checks its arguments, and writes the remaining time", kNothing,
+                ppoll_of_a_ready_event},
                {"epoll", "epoll reports a wake-up once", kNothing, by_epoll},
                {"epoll_hup",
                 "without a ring each epoll_wait reports EPOLLHUP, but only the first with EPOLLET or EPOLLONESHOT",

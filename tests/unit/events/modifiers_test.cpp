@@ -56,6 +56,18 @@ TEST(Modifiers, OfAGroupAddToThoseOfItsEvents) {
     EXPECT_TRUE(events[1].sample_read);
 }
 
+TEST(Modifiers, OfAGroupKeepWhichHostsItsEventsCount) {
+    const Machine vm = machine("vm-without-pmu");
+    for (const auto& [text, flags] : {
+             std::pair{"{cycles:GH}:u", "exclude_kernel exclude_hv"},
+             std::pair{"{cycles:G}:u", "exclude_kernel exclude_hv exclude_host"},
+             std::pair{"{cycles:H}:u", "exclude_kernel exclude_hv exclude_guest"},
+             std::pair{"{cycles:S}:u", "exclude_kernel exclude_hv exclude_guest"},
+             std::pair{"{cycles}:u", "exclude_kernel exclude_hv exclude_guest"},
+         })
+        EXPECT_EQ(flags_of(event_of(vm, text).attr), flags) << text;
+}
+
 TEST(Modifiers, PinOnlyTheLeaderOfAGroup) {
     const auto events = events_of(machine("vm-without-pmu"), "{cs,faults}:De");
     EXPECT_EQ(flags_of(events[0].attr), "pinned exclusive exclude_guest");

@@ -76,6 +76,7 @@ TEST(Tracepoints, ThatDoNotExistAreExplained) {
     EXPECT_EQ(error_of(hybrid, "sched:sched_swich").fix, "did you mean 'sched_switch'?");
     EXPECT_EQ(error_of(hybrid, "shed:sched_switch").fix, "did you mean 'sched'?");
     EXPECT_EQ(error_of(hybrid, "sched:nothing*").cause, "no tracepoint matches the pattern");
+    EXPECT_EQ(error_of(hybrid, "{sched:*:D}").fix, "write the modifier after the group: {…}:D");
     const Error error = error_of(machine("vm-without-pmu"), "sched:sched_switch");
     EXPECT_THAT(error.cause, HasSubstr("tracefs is mounted neither at"));
     EXPECT_THAT(error.fix, HasSubstr("mount -t tracefs"));

@@ -26,7 +26,7 @@ constexpr std::string_view kHost =
     "\n";
 
 TEST(Cpuinfo, ReplacesTheHostsIdentityForEachCpu) {
-    EXPECT_EQ(virtual_cpuinfo(kHost, kSkylakeServer),
+    EXPECT_EQ(virtual_cpuinfo(kHost, kSkylakeServer, false),
               "processor\t: 0\n"
               "vendor_id\t: GenuineIntel\n"
               "cpu family\t: 6\n"
@@ -46,14 +46,21 @@ TEST(Cpuinfo, ReplacesTheHostsIdentityForEachCpu) {
 }
 
 TEST(Cpuinfo, ListsArchPerfmonOnce) {
-    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu arch_perfmon sse2\n", kSkylakeClient),
+    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu arch_perfmon sse2\n", kSkylakeClient, false),
               "flags\t\t: fpu arch_perfmon sse2\n");
 }
 
+TEST(Cpuinfo, LacksRandomNumbersInADeterministicRun) {
+    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu rdrand rdseed sse2\n", kSkylakeClient, true),
+              "flags\t\t: fpu sse2 arch_perfmon\n");
+    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu rdrand sse2\n", kSkylakeClient, false),
+              "flags\t\t: fpu rdrand sse2 arch_perfmon\n");
+}
+
 TEST(Cpuinfo, AcceptsIncompleteLines) {
-    EXPECT_EQ(virtual_cpuinfo("", kSkylakeClient), "");
-    EXPECT_EQ(virtual_cpuinfo("vendor_id", kSkylakeClient), "vendor_id\n");
-    EXPECT_EQ(virtual_cpuinfo("vendor_id:", kSkylakeClient), "vendor_id: GenuineIntel\n");
+    EXPECT_EQ(virtual_cpuinfo("", kSkylakeClient, false), "");
+    EXPECT_EQ(virtual_cpuinfo("vendor_id", kSkylakeClient, false), "vendor_id\n");
+    EXPECT_EQ(virtual_cpuinfo("vendor_id:", kSkylakeClient, false), "vendor_id: GenuineIntel\n");
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_P(PresentedCpu, HasTheEventNamesOfItsModel) {
         std::filesystem::create_directory_symlink(link.target, root / link.path.substr(1));
     put("/proc/cpuinfo", virtual_cpuinfo("processor\t: 0\nvendor_id\t: x\ncpu family\t: 1\nmodel\t\t: 1\n"
                                          "model name\t: x\nstepping\t: 1\nflags\t\t: fpu\n\n",
-                                         *row.identity));
+                                         *row.identity, false));
     const auto names = events::EventNames::read(root);
     const auto encoded = names.encode("INST_RETIRED:ANY_P");
     std::filesystem::remove_all(root);

@@ -10,8 +10,8 @@
 // (turns::Wait::outside).
 //
 // LIMITS. Of a poll(2) with more than 256 descriptors only the first 256 are looked at for whether they lead outside. A
-// select(2) has at most 8,192 descriptors. For epoll(7) the process remembers only whether it has ever added a
-// descriptor that leads outside.
+// select(2) of a descriptor from 8,192 on is refused. For epoll(7) the process remembers only whether it has ever added
+// a descriptor that leads outside.
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -92,21 +92,40 @@ void classify(Trial& trial) {
     }
 }
 
+/// Whether the application's memory [from, to) has a byte that is not 0. What can't be read is 0: the kernel reads sets
+/// up to the size of the process's table of descriptors only.
+bool has_bits(std::uint64_t from, std::uint64_t to) {
+    std::uint8_t piece[256];
+    while (from < to) {
+        const std::uint64_t bytes = std::min<std::uint64_t>(to - from, sizeof piece);
+        const std::size_t got = x86_64::guarded_prefix(piece, at_address<const void>(from), bytes);
+        if (std::any_of(piece, piece + got, [](std::uint8_t byte) { return byte != 0; })) return true;
+        if (got < bytes) return false;
+        from += bytes;
+    }
+    return false;
+}
+
 /// The three sets of select(2), in the engine's memory: a trial overwrites them.
 struct Sets {
     static constexpr std::uint64_t kMostBytes = 1024;  // 8192 descriptors
     std::uint64_t place[3];
+    std::uint64_t count;  ///< of descriptors
     std::uint64_t bytes;
     std::uint8_t wanted[3][kMostBytes];
     std::uint8_t found[3][kMostBytes];
 
     bool load(const Call& call) {
-        bytes = (call.argument[0] + 63) / 64 * 8;
-        if (call.argument[0] > kMostBytes * 8) return false;
+        constexpr std::uint64_t kLargestTable = 1 << 20;  // fs.nr_open, unless root has raised it
+        const std::uint64_t named =
+            std::min<std::uint64_t>(static_cast<std::uint32_t>(call.argument[0]), kLargestTable);
+        count = std::min(named, kMostBytes * 8);
+        bytes = (count + 63) / 64 * 8;
         for (unsigned i = 0; i < 3; ++i) {
             place[i] = call.argument[1 + i];
-            if (place[i] != 0 && !x86_64::guarded_copy(wanted[i], at_address<const void>(place[i]), bytes))
-                return false;
+            if (place[i] == 0) continue;
+            if (!x86_64::guarded_copy(wanted[i], at_address<const void>(place[i]), bytes)) return false;
+            if (has_bits(place[i] + bytes, place[i] + (named + 7) / 8)) return false;
         }
         return true;
     }
@@ -127,7 +146,7 @@ long select_for(const Selection& selection, long ms) {
     for (unsigned i = 0; i < 3; ++i) std::copy_n(sets.wanted[i], sets.bytes, sets.found[i]);
     timespec time{ms / 1000, ms % 1000 * 1'000'000};
     const auto set = [&](unsigned i) { return sets.place[i] != 0 ? address_of(sets.found[i]) : 0; };
-    return kernel_call(__NR_pselect6, selection.call.argument[0], set(0), set(1), set(2), address_of(&time), 0);
+    return kernel_call(__NR_pselect6, sets.count, set(0), set(1), set(2), address_of(&time), 0);
 }
 
 bool watch_select(void* context, int milliseconds) {
@@ -135,7 +154,7 @@ bool watch_select(void* context, int milliseconds) {
 }
 
 bool selects_outside(const Selection& selection) {
-    for (std::uint64_t fd = 0; fd < selection.call.argument[0]; ++fd) {
+    for (std::uint64_t fd = 0; fd < selection.sets.count; ++fd) {
         bool wanted = false;
         for (unsigned i = 0; i < 3; ++i)
             wanted = wanted || (selection.sets.place[i] != 0 && (selection.sets.wanted[i][fd / 8] >> fd % 8 & 1) != 0);
@@ -162,6 +181,7 @@ bool deadline_of_select(Call& call, std::uint64_t& deadline, long& answer) {
 
 long select_in_turns(Call& call, std::uint64_t deadline, bool masked) {
     Sets sets{};
+    if (static_cast<std::int32_t>(call.argument[0]) < 0) return -EINVAL;
     if (!sets.load(call)) return -EFAULT;
     Selection selection{call, sets};
     turns::Wait wait{.kind = run::TurnWait::descriptor, .deadline = deadline, .watch = watch_select};

@@ -79,6 +79,18 @@ void note_segment(Engine& engine, std::uint64_t start, std::uint64_t bytes, std:
     add(engine, {start, page_up(start + bytes), kIsSegment | id, 0});
 }
 
+void forget_segment(Engine& engine, std::uint64_t start) {
+    Places* const places = places_of(engine);
+    if (places == nullptr) return;
+    for (std::size_t i = 0; i < places->count;) {
+        const Place& place = places->place[i];
+        if ((place.object & kIsSegment) == kIsSegment && place.start - place.offset == start)
+            places->place[i] = places->place[--places->count];
+        else
+            ++i;
+    }
+}
+
 void move_mapping(Engine& engine, std::uint64_t from, std::uint64_t bytes, std::uint64_t to, std::uint64_t new_bytes) {
     const Places* const places = places_of(engine);
     if (places == nullptr) return;

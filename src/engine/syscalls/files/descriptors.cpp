@@ -12,6 +12,7 @@
 #include "engine/own_descriptors.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/proc_path.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine::handlers {
 
@@ -62,17 +63,32 @@ bool lists_descriptors(std::uint64_t fd) {
     return at.pid == kernel_call(__NR_getpid) && (at.rest == "fd" || at.rest == "fdinfo");
 }
 
-/// Removes the entries of that name from a listing. Returns its new length.
-std::size_t remove_entries(char* listing, std::size_t length, std::string_view name) {
+/// Whether `name` is the number of one of the engine's descriptors.
+bool is_hidden(const Engine& engine, std::string_view name) {
+    return std::ranges::any_of(kOwnDescriptors, [&](int Engine::* member) {
+        Line number;
+        number.decimal(engine.*member);
+        return engine.*member >= 0 && number.view() == name;
+    });
+}
+
+/// Removes the entries of the engine's descriptors from a listing in the application's memory. Returns its new length.
+/// Another thread may change or unmap the memory meanwhile; what it then holds is that thread's doing.
+std::size_t remove_hidden(const Engine& engine, char* listing, std::size_t length) {
+    constexpr std::size_t kLongestNumber = 12;  // of an int, with its sign, and a NUL
     std::size_t kept = 0;
-    for (std::size_t at = 0; at < length;) {
+    std::size_t bytes = 0;
+    for (std::size_t at = 0; at + kNameOffset < length; at += bytes) {
         DirectoryEntry entry;
-        __builtin_memcpy(&entry, listing + at, kNameOffset);
-        if (name != listing + at + kNameOffset) {
-            for (std::size_t i = 0; i < entry.bytes; ++i) listing[kept + i] = listing[at + i];
-            kept += entry.bytes;
-        }
-        at += entry.bytes;
+        char name[kLongestNumber] = {};
+        if (!x86_64::guarded_copy(&entry, listing + at, kNameOffset)) break;
+        bytes = entry.bytes;
+        if (bytes <= kNameOffset || bytes > length - at) break;
+        if (!x86_64::guarded_copy(name, listing + at + kNameOffset, std::min(bytes - kNameOffset, sizeof name - 1)))
+            break;
+        if (is_hidden(engine, name)) continue;
+        if (kept != at && !x86_64::guarded_copy(listing + kept, listing + at, bytes)) break;
+        kept += bytes;
     }
     return kept;
 }
@@ -82,14 +98,8 @@ std::size_t remove_entries(char* listing, std::size_t length, std::string_view n
 long getdents64(Call& call) {
     const long got = call.pass_to_kernel();
     if (got <= 0 || !lists_descriptors(call.argument[0])) return got;
-    auto* const listing = at_address<char>(call.argument[1]);
-    auto length = static_cast<std::size_t>(got);
-    for (int Engine::* const member : kOwnDescriptors) {
-        const int fd = call.engine.*member;
-        Line name;
-        name.decimal(fd);
-        if (fd >= 0) length = remove_entries(listing, length, name.view());
-    }
+    const std::size_t length =
+        remove_hidden(call.engine, at_address<char>(call.argument[1]), static_cast<std::size_t>(got));
     // A length of 0 would mean the end of the listing; only this piece of it is empty.
     return length == 0 ? getdents64(call) : static_cast<long>(length);
 }
