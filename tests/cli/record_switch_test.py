@@ -48,7 +48,7 @@ class Switch(Recorder):
         self.assertFalse(self.path.exists())
         last = 0
         for path in files[:-1]:
-            self.assert_hot(path, least=0.7)
+            self.assert_hot(path)
             self.assert_perf_agrees(path, may_lose=True)
             times = self.times(path)
             self.assertGreater(min(times), last)
@@ -56,7 +56,7 @@ class Switch(Recorder):
 
     def test_a_process_that_ran_before_the_switch_has_its_names_after_it(self):
         self.record(*CLOCK, "--switch-output=1s", loops=2_500_000_000)
-        for path in self.files()[:-1]:
+        for path in self.files()[:-2]:  # the last two may have the cool function, and little else
             self.assert_hot(path, least=0.7)
         text = run(ANYPERF, "script", "-F", "comm", "-i", self.files()[1]).stdout.decode()
         self.assertIn("hot", text)

@@ -116,7 +116,7 @@ class Record(Recorder):
         self.assert_perf_agrees()
 
     def test_the_kernels_several_events_agree(self):
-        self.record("--kernel", "-e", "cpu-clock:u", "-e", "page-faults:u", "-c", "10000")
+        self.record("--kernel", "-e", "cpu-clock:u", "-e", "page-faults:u", "-c", "100000")
         self.assert_perf_agrees()
 
     def test_kernel_mode_is_recorded_where_it_may_be(self):

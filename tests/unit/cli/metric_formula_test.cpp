@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -114,7 +115,6 @@ TEST(MetricSources, BeginWithTheSkylakeThatTheVirtualPmuIs) {
 class Literal : public testing::Test {
   protected:
     Literal() {
-        std::filesystem::remove_all(root_);
         write("online", "0-3");
         write("present", "0-3");
         write("smt/active", "0");
@@ -125,6 +125,7 @@ class Literal : public testing::Test {
             write(topology + "core_id", std::to_string(cpu % 2));
         }
     }
+    ~Literal() override { std::filesystem::remove_all(root_); }
     void write(const std::string& file, const std::string& text) {
         const auto path = root_ / "sys/devices/system/cpu" / file;
         std::filesystem::create_directories(path.parent_path());
@@ -134,7 +135,8 @@ class Literal : public testing::Test {
         return literal_value(host::Root{root_}, name, system_wide);
     }
 
-    std::filesystem::path root_ = std::filesystem::path{testing::TempDir()} / "anyperf_literals";
+    std::filesystem::path root_ =
+        std::filesystem::path{testing::TempDir()} / ("anyperf_literals." + std::to_string(getpid()));
 };
 
 TEST_F(Literal, CountsThePartsOfTheMachine) {
