@@ -12,6 +12,7 @@
 namespace anyperf::run {
 
 inline constexpr std::size_t kIdentityRows = 64;
+inline constexpr std::size_t kHostLeaves = 40;
 inline constexpr std::uint32_t kFileParts = 2;  ///< rows of RunHeader::files_made
 
 /// The settings of the run.
@@ -36,6 +37,14 @@ struct RunHeader {
     std::uint32_t cpu_level;          ///< N of x86-64-vN, whose instructions the program has; 0: the host's
     std::uint32_t cpus;               ///< how many CPUs programs see; 0: the host's
     std::uint64_t xcr0;               ///< vector state that programs see (XGETBV); 0: the host's
+    /// Leaves of the host's CPUID that are the same on all of its CPUs: in a virtual machine the instruction takes
+    /// microseconds, and the C library executes it some fifty times in each program.
+    struct HostLeaf {
+        std::uint32_t leaf;
+        std::uint32_t subleaf;  ///< ~0: any
+        std::uint32_t eax, ebx, ecx, edx;
+    } host_leaves[kHostLeaves];
+    std::uint32_t host_leaf_count;
     /// The files of the virtual PMU below files_root: 0 not made yet, 1 made, 2 cannot be made. Row 0: PMUs and
     /// settings; row 1: tracepoints.
     std::uint32_t files_made[kFileParts];

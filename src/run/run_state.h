@@ -17,7 +17,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 12;
+inline constexpr std::uint32_t kRunStateVersion = 13;
 /// prctl(2) option by which a program finds out that it runs inside a run: the engine returns kRunStateVersion, where
 /// the kernel returns EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;

@@ -47,7 +47,7 @@ constexpr std::uint64_t kOwnArguments = 3;  // before the program's
 
 /// Makes the vector state with which all signal handlers begin.
 bool make_initial_vector_state(Engine& engine) {
-    engine.vector_state = x86_64::vector_state_format();
+    engine.vector_state = x86_64::vector_state_format(engine.run);
     void* const area = reserve_pages(page_up(engine.vector_state.bytes));
     if (area == nullptr) return false;
     x86_64::make_initial_vector_state(area, engine.vector_state);
@@ -89,7 +89,7 @@ Engine& make_engine(const StartArgument& argument) {
     engine.routines.deliver = deliver_and_resume;
     if (!make_initial_vector_state(engine))
         refuse(kOwnFailure, "cannot start the engine", "", "no memory for the CPU's vector state", "");
-    engine.cache.entries_use_loop = x86_64::loop_is_fast();
+    engine.cache.entries_use_loop = x86_64::loop_is_fast(engine.run);
     engine.cache.set_lookup_miss(engine.routines.exit[static_cast<std::size_t>(x86_64::ExitReason::lookup_miss)]);
     return engine;
 }

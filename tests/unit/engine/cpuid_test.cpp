@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <utility>
 
 namespace anyperf::engine::x86_64 {
@@ -29,6 +30,25 @@ TEST(HiddenFeatures, AreInOneSubleafOnly) {
         for (const std::uint32_t shown_register : {shown.eax, shown.ebx, shown.ecx, shown.edx})
             EXPECT_EQ(shown_register, kAll) << leaf << "." << subleaf;
     }
+}
+
+TEST(HostCpuid, IsTheRunsListWhereThatHasTheLeaf) {
+    const auto run = std::make_unique<run::RunHeader>();
+    run->host_leaves[0] = {4, 1, 11, 12, 13, 14};
+    run->host_leaves[1] = {kAll, kAll, 21, 22, 23, 24};
+    run->host_leaf_count = 2;
+    EXPECT_EQ(host_cpuid(4, 1, run.get()).ebx, 12u);
+    EXPECT_EQ(host_cpuid(kAll, 7, run.get()).ecx, 23u) << "any subleaf";
+    EXPECT_EQ(host_cpuid(0, 0, run.get()).ebx, host_cpuid(0, 0, nullptr).ebx) << "by the instruction";
+    EXPECT_EQ(cpuid(kAll, 0, run.get()).edx, 24u);
+}
+
+TEST(HostCpuid, OfACompletePresentedCpuIsNotSeen) {
+    const auto run = std::make_unique<run::RunHeader>();
+    run->host_leaves[0] = {7, kAll, kAll, kAll, kAll, kAll};
+    run->host_leaf_count = 1;
+    run->identity_complete = 1;
+    EXPECT_EQ(cpuid(7, 0, run.get()).ebx, 0u);
 }
 
 }  // namespace

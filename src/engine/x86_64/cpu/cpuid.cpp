@@ -30,14 +30,6 @@ void hide_random(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer& answer)
     if (leaf == 7 && subleaf == 0) answer.ebx &= ~(1u << 18);
 }
 
-CpuidAnswer of_host(std::uint32_t leaf, std::uint32_t subleaf) {
-    CpuidAnswer answer;
-    asm volatile("cpuid"
-                 : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
-                 : "a"(leaf), "c"(subleaf));
-    return answer;
-}
-
 }  // namespace
 
 CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer) {
@@ -51,9 +43,23 @@ CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, C
     return answer;
 }
 
+CpuidAnswer host_cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
+    for (std::uint32_t i = 0; run != nullptr && i < run->host_leaf_count && i < run::kHostLeaves; ++i) {
+        const run::RunHeader::HostLeaf& known = run->host_leaves[i];
+        if (known.leaf == leaf && (known.subleaf == subleaf || known.subleaf == ~0u))
+            return {known.eax, known.ebx, known.ecx, known.edx};
+    }
+    CpuidAnswer answer;
+    asm volatile("cpuid"
+                 : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
+                 : "a"(leaf), "c"(subleaf));
+    return answer;
+}
+
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
     const bool complete = run != nullptr && run->identity_complete != 0;
-    CpuidAnswer answer = complete ? CpuidAnswer{} : without_hidden_features(leaf, subleaf, of_host(leaf, subleaf));
+    CpuidAnswer answer =
+        complete ? CpuidAnswer{} : without_hidden_features(leaf, subleaf, host_cpuid(leaf, subleaf, run));
     if (run != nullptr && run->deterministic != 0) hide_random(leaf, subleaf, answer);
     for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
         const run::RunHeader::IdentityRow& row = run->identity[i];
@@ -64,10 +70,10 @@ CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeade
     return answer;
 }
 
-bool loop_is_fast() {
+bool loop_is_fast(const run::RunHeader* run) {
     constexpr std::uint32_t kAuthenticAmd = 0x444d4163;  // ECX of leaf 0: the last four letters of the vendor
     constexpr std::uint32_t kHygonGenuine = 0x656e6975;
-    const std::uint32_t vendor = cpuid(0, 0, nullptr).ecx;
+    const std::uint32_t vendor = host_cpuid(0, 0, run).ecx;
     return vendor == kAuthenticAmd || vendor == kHygonGenuine;
 }
 

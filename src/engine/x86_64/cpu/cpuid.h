@@ -15,13 +15,16 @@ struct CpuidAnswer {
 /// The answer of a leaf without the features that can't work in translated code.
 CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer);
 
-/// Executes CPUID and edits the result, or takes the result from the run's rows alone, if these are complete. `run`
-/// describes the virtual CPU; null: the host's. In a virtual machine CPUID
-/// leaves the guest and takes microseconds.
+/// The host's answer, from the run's list or by the instruction; null: always by the instruction.
+CpuidAnswer host_cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run);
+
+/// The answer that the application sees: the host's, edited, or the run's rows alone if these are complete. `run`
+/// describes the virtual CPU; null: the host's. In a virtual machine the instruction leaves the guest and takes
+/// microseconds.
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run);
 
 /// Whether `loop` costs no more than another branch on this CPU: true on AMD and Hygon, while Intel's takes seven
 /// micro-operations. For indirect entries (indirect_entry.h).
-bool loop_is_fast();
+bool loop_is_fast(const run::RunHeader* run = nullptr);
 
 }  // namespace anyperf::engine::x86_64

@@ -7,18 +7,18 @@
 
 namespace anyperf::engine::x86_64 {
 
-VectorStateFormat vector_state_format() {
+VectorStateFormat vector_state_format(const run::RunHeader* run) {
     constexpr std::uint32_t kOsXsave = 1u << 27;  // CPUID.1:ECX.OSXSAVE
     constexpr std::uint32_t kOsPke = 1u << 4;     // CPUID.(7,0):ECX.OSPKE
     constexpr std::uint32_t kExtendedState = 13;
     constexpr std::uint32_t kStructuredFeatures = 7;
     VectorStateFormat format;
     format.bytes = kLegacyXstateBytes;
-    const std::uint32_t last_leaf = cpuid(0, 0, nullptr).eax;
-    if ((cpuid(1, 0, nullptr).ecx & kOsXsave) == 0 || last_leaf < kExtendedState) return format;
+    const std::uint32_t last_leaf = host_cpuid(0, 0, run).eax;
+    if ((host_cpuid(1, 0, run).ecx & kOsXsave) == 0 || last_leaf < kExtendedState) return format;
     format.has_xsave = true;
-    format.has_pkru = (cpuid(kStructuredFeatures, 0, nullptr).ecx & kOsPke) != 0;
-    const std::size_t enabled = cpuid(kExtendedState, 0, nullptr).ebx;
+    format.has_pkru = (host_cpuid(kStructuredFeatures, 0, run).ecx & kOsPke) != 0;
+    const std::size_t enabled = host_cpuid(kExtendedState, 0, run).ebx;
     constexpr std::size_t kLeast = kLegacyXstateBytes + kXstateHeaderBytes;
     format.bytes = enabled > kLeast ? enabled : kLeast;
     return format;

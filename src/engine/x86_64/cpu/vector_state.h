@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "run/facts.h"
+
 namespace anyperf::engine::x86_64 {
 
 /// How this machine saves vector state.
@@ -19,8 +21,8 @@ struct VectorStateFormat {
     std::size_t bytes = 0;   ///< of an area in the standard format that holds all that XCR0 enables
 };
 
-/// Asks CPUID. It costs some microseconds in a virtual machine, where CPUID leaves the guest.
-VectorStateFormat vector_state_format();
+/// Asks CPUID, or the run's list of its leaves.
+VectorStateFormat vector_state_format(const run::RunHeader* run = nullptr);
 
 /// PKRU, as a bit of XCR0. It is not vector state, so load_initial_vector_state() does not touch it.
 inline constexpr std::uint64_t kPkruFeature = std::uint64_t{1} << 9;
