@@ -52,6 +52,7 @@ std::string title(const CheckedList& list) {
         case NameOrigin::software: return "software events";
         case NameOrigin::pmu: return "PMU " + list.pmu;
         case NameOrigin::catalog: return "vendor event names, " + list.pmu;
+        case NameOrigin::vendor: return "perf's event names, " + list.pmu;
         case NameOrigin::tracepoint: return "tracepoints";
         case NameOrigin::syntax: return "syntax of other events";
     }
@@ -66,6 +67,7 @@ std::string_view kind(NameOrigin listed) {
         case NameOrigin::software: return "software";
         case NameOrigin::pmu: return "pmu";
         case NameOrigin::catalog: return "catalog";
+        case NameOrigin::vendor: return "vendor";
         case NameOrigin::tracepoint: return "tracepoint";
         case NameOrigin::syntax: return "syntax";
     }
@@ -232,7 +234,7 @@ VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option(
         "PATTERN", options->patterns,
-        "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, tracepoint; default: all. metrics "
+        "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, vendor, tracepoint; default: all. metrics "
         "[PATTERN]: metrics of the CPU");
     verb.add_flag("--all", options->all, "also list the events of every other CPU that anyperf knows");
     verb.add_option("--describe", options->describe,

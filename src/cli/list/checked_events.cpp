@@ -40,6 +40,7 @@ constexpr std::array kKindWords{
     KindWord{"hwcache", NameOrigin::cache},
     KindWord{"pmu", NameOrigin::pmu},
     KindWord{"catalog", NameOrigin::catalog},
+    KindWord{"vendor", NameOrigin::vendor},
     KindWord{"tracepoint", NameOrigin::tracepoint},
     KindWord{"tracepoints", NameOrigin::tracepoint},
 };
@@ -139,13 +140,18 @@ class UsabilityChecker {
                              event)}};
     }
 
-    /// Whether the virtual PMU counts the event, by its name alone or with one of its unit masks.
-    bool virtual_pmu_counts(const EventList& list, const ListedEvent& listed) const {
-        if (!has_virtual_pmu_ || list.foreign) return false;
+    /// The name alone, and with each of its unit masks: some events of the catalog need one.
+    static std::vector<std::string> spellings_of(const EventList& list, const ListedEvent& listed) {
         std::vector<std::string> spellings{listed.name};
         std::istringstream masks{list.kind == NameOrigin::catalog ? listed.detail : ""};
         for (std::string mask; masks >> mask;) spellings.push_back(listed.name + mask);
-        return std::ranges::any_of(spellings, [&](const std::string& name) {
+        return spellings;
+    }
+
+    /// Whether the virtual PMU counts the event, by its name alone or with one of its unit masks.
+    bool virtual_pmu_counts(const EventList& list, const ListedEvent& listed) const {
+        if (!has_virtual_pmu_ || list.foreign) return false;
+        return std::ranges::any_of(spellings_of(list, listed), [&](const std::string& name) {
             const auto groups = events::parse(machine_, name);
             if (!groups) return false;
             const events::Event& event = groups->front().events.front();
@@ -165,16 +171,17 @@ class UsabilityChecker {
         return never ? Use::needs_privilege : found;
     }
 
-    /// The usability of the first event whose name alone can be encoded; others need a unit mask or a value. The caller
-    /// takes it for all of `wanted`.
+    /// The usability of the first event that can be encoded, by its name or with a unit mask; others need a value. The
+    /// caller takes it for all of `wanted`.
     host::Usability usability_of_first(const EventList& list, const std::vector<const ListedEvent*>& wanted) const {
         if (list.kind == NameOrigin::syntax) return {};
         if (list.foreign)
             return {Use::no_pmu,
                     {"cannot open an event of another CPU", list.pmu + " is not a PMU of this machine's CPU", ""}};
         for (const ListedEvent* event : wanted)
-            if (const auto groups = events::parse(machine_, event->name))
-                return host::usability(call_of(groups->front().events.front()), event->name, root_);
+            for (const std::string& name : spellings_of(list, *event))
+                if (const auto groups = events::parse(machine_, name))
+                    return host::usability(call_of(groups->front().events.front()), name, root_);
         return {};
     }
 

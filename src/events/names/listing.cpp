@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include "events/catalog/encoding/encoding.h"
 #include "events/catalog/encoding/request.h"
 #include "events/machine/machine_data.h"
 #include "events/sources/cache_names.h"
 #include "events/sources/kernel_names.h"
+#include "events/sources/vendor_pmus.h"
 
 namespace anyperf::events {
 
@@ -62,6 +65,31 @@ void add_catalog(std::vector<EventList>& lists, const Machine::Data& machine, bo
         const std::string_view name = catalog::text(pmu.name);
         if (name == "perf" || name == "perf_raw" || (!every_cpu && !machine.catalog().is_active(pmu))) continue;
         lists.push_back(of_catalog(machine, pmu));
+    }
+}
+
+/// Whether the machine has the PMU that a list of perf's names. Its events of cores are raw events where sysfs has no
+/// PMU of the cores (from_vendor.cpp).
+bool has_box(const Machine::Data& machine, std::string_view pmu) {
+    return pmu.empty() ||
+           std::ranges::any_of(machine.pmus, [&](const host::Pmu& known) { return is_instance_of(known.name(), pmu); });
+}
+
+/// The names that perf has for events of this CPU: a list for each PMU of them.
+void add_vendor(std::vector<EventList>& lists, const Machine::Data& machine) {
+    const vendor::ListRow* const names = machine.vendor_list();
+    if (names == nullptr) return;
+    std::map<std::string_view, EventList> by_pmu;  // the cores, whose PMU has no name there, come first
+    for (const vendor::EventRow& row : vendor::events(*names)) {
+        const std::string_view pmu = vendor::text(vendor::box_of(*names, row).pmu);
+        if (!has_box(machine, pmu)) continue;
+        EventList& list = by_pmu[pmu];
+        list.events.push_back({vendor::name_of(row), "", "", ""});
+    }
+    for (auto& [pmu, list] : by_pmu) {
+        list.kind = NameOrigin::vendor;
+        list.pmu = pmu.empty() ? vendor::text(names->name) : pmu;
+        lists.push_back(std::move(list));
     }
 }
 
@@ -127,6 +155,7 @@ std::vector<EventList> list_events(const Machine& machine, bool every_cpu) {
     for (const host::Pmu& pmu : data.pmus)
         if (!pmu.details().aliases.empty()) lists.push_back(of_pmu(pmu));
     add_catalog(lists, data, every_cpu);
+    add_vendor(lists, data);
     lists.push_back(tracepoints(data));
     lists.push_back(forms(data));
     return lists;
