@@ -232,10 +232,10 @@ Result<int> list(const Options& options, Output& out) {
 
 VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
-    verb.add_option(
-        "PATTERN", options->patterns,
-        "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, vendor, tracepoint; default: all. metrics "
-        "[PATTERN]: metrics of the CPU");
+    verb.add_option("PATTERN", options->patterns,
+                    "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, vendor, tracepoint; "
+                    "default: all. metrics "
+                    "[PATTERN]: metrics of the CPU");
     verb.add_flag("--all", options->all, "also list the events of every other CPU that anyperf knows");
     verb.add_option("--describe", options->describe,
                     "describe catalog names (PMU::EVENT patterns, or words) from the vendor's JSON event files in this "

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "engine/freestanding/memory_file.h"
-#include "engine/syscalls/files/file_kinds.h"
+#include "engine/syscalls/file_kinds.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/random_files.h"
 #include "engine/x86_64/cpu/guarded_copy.h"

@@ -1,7 +1,7 @@
 // table.cpp: the table of system calls, and the steps that are common to all of them. The rows are in the order of
 // their numbers. Each number has a row, and each row the name of data/syscalls/syscalls.tsv: the compiler checks both.
 #include "engine/syscalls/table.h"
-#include "engine/syscalls/files/file_kinds.h"
+#include "engine/syscalls/file_kinds.h"
 
 #include <asm/unistd.h>
 #include <errno.h>

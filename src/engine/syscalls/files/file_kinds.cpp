@@ -1,4 +1,4 @@
-#include "engine/syscalls/files/file_kinds.h"
+#include "engine/syscalls/file_kinds.h"
 
 #include <asm/unistd.h>
 #include <linux/sched.h>

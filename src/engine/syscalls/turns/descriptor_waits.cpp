@@ -21,7 +21,7 @@
 
 #include <algorithm>
 
-#include "engine/syscalls/files/file_kinds.h"
+#include "engine/syscalls/file_kinds.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/syscalls/turns/descriptors.h"
 
