@@ -6,7 +6,7 @@ namespace anyperf::engine::turns {
 
 namespace {
 
-/// The number's place in the list; kShownIds: it is not a shown id.
+/// The number's index in Turns::real_id; kShownIds if it is not a shown id.
 std::uint32_t index_of(std::int32_t shown) {
     const std::int64_t index = std::int64_t{shown} - run::kFirstShownId;
     return index >= 0 && index < run::kShownIds ? static_cast<std::uint32_t>(index) : run::kShownIds;
@@ -20,7 +20,7 @@ std::int32_t load(const std::int32_t& word) {
 
 std::int32_t new_shown_id(Turns& turns, std::int32_t real) {
     const std::uint32_t index = __atomic_fetch_add(&turns.shown_ids, 1u, __ATOMIC_RELAXED);
-    if (index >= run::kShownIds) return real;  // more than there is room for: programs see the kernel's
+    if (index >= run::kShownIds) return real;  // the list is full: programs see the kernel's id
     __atomic_store_n(&turns.real_id[index], real, __ATOMIC_RELAXED);
     return run::kFirstShownId + static_cast<std::int32_t>(index);
 }
@@ -32,7 +32,7 @@ void name_shown_id(Turns& turns, std::int32_t shown, std::int32_t real) {
 
 std::int32_t shown_of(Turns& turns, std::int32_t real) {
     if (real <= 0 || real >= run::kFirstShownId) return real;
-    // The kernel uses its ids again: the last one with this id is meant.
+    // The kernel reuses ids: the newest entry with this id is meant.
     const std::uint32_t used = std::min(__atomic_load_n(&turns.shown_ids, __ATOMIC_RELAXED), run::kShownIds);
     for (std::uint32_t i = used; i > 0; --i)
         if (load(turns.real_id[i - 1]) == real) return run::kFirstShownId + static_cast<std::int32_t>(i - 1);
@@ -52,14 +52,14 @@ std::int32_t shown_tid(const Thread& thread) {
 }
 
 void show_sender(const Engine& engine, x86_64::SignalInfo& info) {
-    constexpr std::int32_t kChild = 17;  // SIGCHLD
-    constexpr std::int32_t kByUser = 0;
-    constexpr std::int32_t kByQueue = -1;
-    constexpr std::int32_t kByTkill = -6;
+    constexpr std::int32_t kChild = 17;    // SIGCHLD
+    constexpr std::int32_t kByUser = 0;    // SI_USER: kill(2)
+    constexpr std::int32_t kByQueue = -1;  // SI_QUEUE
+    constexpr std::int32_t kByTkill = -6;  // SI_TKILL
     if (!shows_ids(engine)) return;
     const bool of_child = info.signo == kChild && info.code > 0;
     if (!of_child && info.code != kByUser && info.code != kByQueue && info.code != kByTkill) return;
-    const auto id = static_cast<std::int32_t>(info.address);  // si_pid is where a fault has its address
+    const auto id = static_cast<std::int32_t>(info.address);  // a fault's address is in the place of si_pid and si_uid
     info.address = (info.address >> 32 << 32) | static_cast<std::uint32_t>(shown_of(*engine.turns, id));
 }
 

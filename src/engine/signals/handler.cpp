@@ -75,7 +75,8 @@ constexpr int kFpe = 8;
 constexpr int kNoAddress = 2;         // BUS_ADRERR
 constexpr int kFoundMemoryError = 5;  // BUS_MCEERR_AO
 constexpr std::uint64_t kTrapFlag = 0x100;
-constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3, 4.7)
+constexpr std::uint64_t kInitialFlags = 0x202;  // interrupts enabled; bit 1 is always 1 (SDM volume 1, 3.4.3)
+constexpr std::uint64_t kWriteFault = 2;        // page fault error code (SDM volume 3, 4.7)
 
 /// Whether an instruction raised the signal.
 bool is_fault(const SignalInfo& info) {
@@ -84,8 +85,8 @@ bool is_fault(const SignalInfo& info) {
     const bool by_event = info.signo == kTrap && info.code == run::kTrapPerf;
     // The kernel has found broken memory that nobody has used yet (PR_MCE_KILL_EARLY of prctl(2)).
     const bool of_found_memory = info.signo == kBus && info.code == kFoundMemoryError;
-    return fault_signal && !by_event && !of_found_memory &&
-           info.code > 0;  // codes of 0 and below are of kill(2) and the like: asynchronous, whatever the signal
+    // Codes of 0 and below are of kill(2) and the like: asynchronous, whatever the signal.
+    return fault_signal && !by_event && !of_found_memory && info.code > 0;
 }
 
 /// Whether the thread is right after a system call of the engine. No instruction faults there, so a signal that looks
@@ -102,8 +103,8 @@ Registers registers_of(const SignalContext& c) {
         c.flags & ~kTrapFlag};
 }
 
-/// Whether the standard signal is queued already. Threads that take turns learn of it once: whether the kernel has
-/// delivered the first one before the second one was sent depends on how fast the thread woke up.
+/// Whether `signal` is a standard signal that is queued already. Threads that take turns get it once: whether the
+/// kernel delivers the first one before the second is sent depends on how fast the thread wakes up.
 bool is_queued(const SignalState& signals, int signal) {
     constexpr int kFirstRealtime = 32;
     for (unsigned i = 0; i < signals.queued; ++i)
@@ -142,7 +143,7 @@ void redirect_to_delivery(Thread& thread, UserContext& user) {
     context.rip = thread.deliver;
     context.rdi = address_of(&thread);
     context.rsp = thread.engine_stack - 8;
-    context.flags = 0x202;
+    context.flags = kInitialFlags;
 }
 
 /// Recovers the application's registers and counts: at the first byte of an instruction's translation, or
@@ -174,8 +175,8 @@ void stop_in_code(Thread& thread, UserContext& user) {
     const x86_64::Routines& routines = thread.engine->routines;
     const std::uint64_t rip = user.context.rip;
     if (in(rip, routines.enter, routines.run_in_place_end)) return redirect_to_delivery(thread, user);
-    if (in(rip, routines.start,
-           routines.end)) {  // an exit routine: the engine looks at `pending` before it enters again
+    if (in(rip, routines.start, routines.end)) {
+        // An exit routine: the engine looks at `pending` before it enters again.
         thread.stepping = false;
         user.mask = ~kEngineSignals;
         user.context.flags &= ~kTrapFlag;
@@ -384,7 +385,7 @@ extern "C" {
 void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engine::x86_64::UserContext* user) {
     using namespace anyperf::engine;
     Thread& thread = x86_64::this_thread();
-    if (info->code == anyperf::run::kOtherProcessCode) {
+    if (info->code == anyperf::run::kOtherProcessCode) {  // from another process's event: the real code is in si_errno
         info->code = info->error;
         info->error = 0;
     }
@@ -396,7 +397,7 @@ void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engin
 }
 
 [[gnu::naked]] void signal_return() {
-    asm("mov $15, %eax\n\t"
+    asm("mov $15, %eax\n\t"  // rt_sigreturn
         "syscall");
 }
 }

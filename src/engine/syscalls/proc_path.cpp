@@ -1,4 +1,4 @@
-// proc_path.cpp: takes paths below /proc apart.
+// proc_path.cpp: takes apart paths below /proc.
 #include "engine/syscalls/proc_path.h"
 
 #include "engine/freestanding/kernel.h"

@@ -118,7 +118,7 @@ Found counters(const Facts& facts) {
     return Finding{"counters",
                    "the NMI watchdog holds a counter",
                    setting + "; " + count,
-                   "groups have room for one event less, and multiplexing begins earlier",
+                   "groups have room for one event fewer, and multiplexing begins earlier",
                    "as root: sysctl kernel.nmi_watchdog=0",
                    Severity::note};
 }

@@ -111,7 +111,8 @@ consteval std::uint64_t branch_bit(std::string_view name) {
 }
 
 /// intel_pmu_setup_lbr_filter(), for a CPU whose branch records contain no counters. LBR records either a call stack or
-/// a selection of branches. The bits that only change what an entry contains can be combined with both.
+/// a selection of branches. The bits that only change what an entry contains can be combined with both. So can CALL and
+/// IND_JUMP: the kernel looks at them after it has checked CALL_STACK.
 Answer<> check_branches(const abi::Attr& attr, unsigned entries) {
     if (!(attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK"))) return {};
     if (entries == 0) return refuse(EOPNOTSUPP, "the virtual PMU records no branches");

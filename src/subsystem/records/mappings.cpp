@@ -9,6 +9,7 @@
 namespace anyperf::subsystem {
 namespace {
 
+// Bits of misc (uapi/linux/perf_event.h, PERF_RECORD_MISC_…).
 constexpr std::uint16_t kUser = 2;
 constexpr std::uint16_t kMmapData = 1u << 13;
 constexpr std::uint16_t kMmapBuildId = 1u << 14;
@@ -50,8 +51,8 @@ Record mmap_record(const TaskMapping& mapped) {
     return record.name(name_in_record(mapped.name));
 }
 
-// The build id takes the place of device, inode and generation; a bit of misc says which of the two a record has. As in
-// the kernel, the record of a file without a build id has the inode.
+// A record has either the build id or device, inode and generation; a bit of misc says which. As in the kernel, the
+// record of a file without a build id has the inode.
 Record mmap2_record(const TaskMapping& mapped, bool wants_build_id) {
     const bool with_id = wants_build_id && !mapped.build_id.empty();
     Record record = start(record_type("PERF_RECORD_MMAP2"), with_id ? kMmapBuildId : 0, mapped);

@@ -17,7 +17,7 @@ namespace {
 /// Adds `by` users to each live counter that the event needs. An event that samples also needs counter 0, the
 /// instructions: its thread stops after a number of them to look for overflows. A modelled event needs counter 0, too,
 /// because the budget's end also feeds the models. `by` may be -1 as an unsigned number.
-void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
+void add_counter_users(Task& task, const Event& event, std::uint32_t by) {
     const Source& source = event.source();
     const bool faults = counts_faults(source);
     const bool models = uses_models(source);
@@ -46,7 +46,8 @@ ActiveEvents active_events_of(const Task& task) {
     return active;
 }
 
-/// Sampling events come first: at each end of its budget the thread walks the list up to the first other event.
+/// Sampling events come first: at each end of its budget the thread walks the list up to the first event that does not
+/// sample.
 void join_list(World& world, Task& task, Event& event) {
     const bool samples = event.samples();
     Event* const before = samples ? task.last_sampling : task.last_active;
@@ -75,7 +76,7 @@ void change_active_events(World& world, Task& task, Event& event, std::uint32_t 
     const ActiveEvents was = active_events_of(task);
     const bool listed = is_thread_active(event);
     if (listed) change_list(world, task, event);
-    count_thread_work(task, event, by);
+    add_counter_users(task, event, by);
     const ActiveEvents now = active_events_of(task);
     world.host.set_active_events(task.id, now);
     if (listed || now != was) request_safepoint_later(world, task);

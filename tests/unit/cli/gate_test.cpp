@@ -102,7 +102,16 @@ TEST(Gate, ThatPassedSaysSoIfEveryCountShrank) {
     const Baseline earlier{{}, {{"a", "", "", 100}}};
     Options options;
     options.gates = {{"a", 10}};
-    EXPECT_EQ(verdict_line(check_gate(earlier, report, options)), "gate passed: nothing grew");
+    EXPECT_EQ(verdict_line(check_gate(earlier, report, options)), "gate passed: nothing with a limit grew");
+}
+
+TEST(Gate, ThatPassedIgnoresGrowthWithoutALimit) {
+    Report report;
+    report.lines = {line_of("a", 1, 2, 97), line_of("b", 1, 3, 200)};
+    const Baseline earlier{{}, {{"a", "", "", 100}, {"b", "", "", 100}}};
+    Options options;
+    options.gates = {{"a", 10}};
+    EXPECT_EQ(verdict_line(check_gate(earlier, report, options)), "gate passed: nothing with a limit grew");
 }
 
 TEST(Gate, NamesOfLimitsMustBeCounted) {

@@ -85,7 +85,8 @@ std::string verdict_line(const GateResult& result) {
         case Verdict::no_gate: break;
         case Verdict::passed: {
             const Difference* const most = largest(result.comparison, grew);
-            return "gate passed: " + (most ? "the largest growth is " + described(*most) : "nothing grew") + remarks;
+            return "gate passed: " +
+                   (most ? "the largest growth is " + described(*most) : "nothing with a limit grew") + remarks;
         }
         case Verdict::above: {
             const auto above = std::ranges::count_if(result.comparison.differences, &Difference::above);

@@ -17,8 +17,8 @@
 namespace anyperf::engine::handlers {
 
 long dup_onto(Call& call) {
-    // If the target is one of the engine's descriptors, that moves to another number first. Without a free number the
-    // answer is as above RLIMIT_NOFILE.
+    // If the target is one of the engine's descriptors, the engine's moves to another number first. If no number is
+    // free, the answer is EBADF, as for a target above RLIMIT_NOFILE.
     return vacate_descriptor(call.engine, call.argument[1]) ? call.pass_to_kernel() : -EBADF;
 }
 
@@ -73,7 +73,7 @@ bool is_hidden(const Engine& engine, std::string_view name) {
 }
 
 /// Removes the entries of the engine's descriptors from a listing in the application's memory. Returns its new length.
-/// Another thread may change or unmap the memory meanwhile; what it then holds is that thread's doing.
+/// If another thread changes or unmaps the memory meanwhile, the listing may be wrong, as on the kernel.
 std::size_t remove_hidden(const Engine& engine, char* listing, std::size_t length) {
     constexpr std::size_t kLongestNumber = 12;  // of an int, with its sign, and a NUL
     std::size_t kept = 0;
@@ -100,7 +100,7 @@ long getdents64(Call& call) {
     if (got <= 0 || !lists_descriptors(call.argument[0])) return got;
     const std::size_t length =
         remove_hidden(call.engine, at_address<char>(call.argument[1]), static_cast<std::size_t>(got));
-    // A length of 0 would mean the end of the listing; only this piece of it is empty.
+    // A length of 0 would mean the end of the directory, but only this part of the listing is empty: read the next one.
     return length == 0 ? getdents64(call) : static_cast<long>(length);
 }
 

@@ -1,5 +1,6 @@
-// timers.cpp: timers that the kernel keeps, in a deterministic run. They expire after real time. A timer that is set to
-// a time of a clock is given to the kernel as what remains until then by the run's clock (time/virtual_clock.h).
+// timers.cpp: timers that the kernel keeps, in a deterministic run. They expire after real time. The kernel does not
+// know the run's clock (time/virtual_clock.h). So a timer with an absolute time is set to the time that remains until
+// then on that clock.
 #include <asm/unistd.h>
 #include <time.h>
 
@@ -24,7 +25,7 @@ timespec remaining_until(Thread& thread, const timespec& time) {
     const std::int32_t clock = ns >= engine.run->epoch_ns / 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
     const std::uint64_t until = units_at(engine, clock, ns);
     const std::uint64_t now = look_at_clock(thread);
-    // A timer of 0 would be disarmed; one that is due expires at once.
+    // At least 1: 0 would disarm the timer, but one that is due must expire at once.
     const std::uint64_t left = until > now ? std::max<std::uint64_t>((until - now) / kUnitsOfNanosecond, 1) : 1;
     constexpr auto kSecond = static_cast<std::uint64_t>(kNsOfSecond);
     return {static_cast<time_t>(left / kSecond), static_cast<long>(left % kSecond)};
