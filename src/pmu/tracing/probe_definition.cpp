@@ -1,24 +1,24 @@
 // probe_definition.cpp: the parser of a line, and what follows from it: the record and the tracepoint. parse_*
 // functions take a piece of the line, fill in their part of the result, and return false if the piece is not valid.
 //
-// The syntax is that of uprobetracer.rst of the kernel, without arrays and bit fields. Numbers are 64 bits with a sign
-// and wrap around as the kernel's do. A definition is checked completely before anything is made from it.
+// The syntax is that of uprobetracer.rst of the kernel, without arrays and bit fields; what the document leaves open
+// follows kernel/trace/trace_probe.c. A definition is checked completely before anything is made from it.
 //
-// Lines look so:
+// Lines look like this:
 //
 //     p:app/request /usr/bin/app:0x1234 size=%si:u32    at an offset; the register si as a number of 32 bits
 //     r:app/answer /usr/bin/app:0x1234                  when the function returns
-//     -:app/request                                     removes the first
+//     -:app/request                                     removes the probe of the first line
 #include "pmu/tracing/probe_definition.h"
-
-#include "try.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
+
+#include "pmu/tracing/kernel_number.h"
+#include "try.h"
 
 namespace anyperf::pmu {
 
@@ -71,18 +71,10 @@ constexpr std::array kTypes{
 constexpr std::string_view kDefaultSystem = "uprobes";
 constexpr std::size_t kLongestName = 64;
 
-/// A decimal or 0x hexadecimal number, with an optional sign. The whole text must be the number.
-template <class T>
-std::optional<T> parse_integer(std::string_view text) {
-    const bool negative = text.starts_with('-');
-    if (negative || text.starts_with('+')) text.remove_prefix(1);
-    const bool hex = text.starts_with("0x") || text.starts_with("0X");
-    if (hex) text.remove_prefix(2);
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return static_cast<T>(negative ? 0 - value : value);
-}
+/// Names that arguments cannot have, because the record has fields of these names already (reserved_field_names).
+constexpr std::array<std::string_view, 8> kReservedNames{"common_type",    "common_flags", "common_preempt_count",
+                                                         "common_pid",     "common_tgid",  "__probe_ip",
+                                                         "__probe_ret_ip", "__probe_func"};
 
 /// Whether it is a C identifier of a permitted length. The names become directories of tracefs and words in filters, so
 /// the kernel allows identifiers only.
@@ -128,12 +120,12 @@ bool parse_place(std::string_view text, ProbeDefinition& out) {
     }
     if (const std::size_t open = offset.find('('); open != std::string_view::npos) {
         if (!offset.ends_with(')')) return false;
-        const auto counter = parse_integer<std::uint64_t>(offset.substr(open + 1, offset.size() - open - 2));
+        const auto counter = parse_unsigned(offset.substr(open + 1, offset.size() - open - 2));
         if (!counter) return false;
         out.reference_counter_offset = *counter;
         offset = offset.substr(0, open);
     }
-    const auto place = parse_integer<std::uint64_t>(offset);
+    const auto place = parse_unsigned(offset);
     if (place) out.offset = *place;
     return place.has_value();
 }
@@ -154,11 +146,11 @@ bool parse_variable(std::string_view text, ProbeValue& out, Kind kind) {
     if (text == "comm") return out.from = ProbeValue::From::comm, true;
     if (!text.starts_with("stack")) return false;
     if (text == "stack") return out.from = ProbeValue::From::reg, out.reg = 4, true;
-    // $stackN is the N-th word from rsp upwards, read when the probe is reached.
-    const auto word = parse_integer<std::int64_t>(text.substr(5));
-    if (!word || *word < 0) return false;
+    // $stackN is the N-th word from rsp upwards, read when the probe is reached. N is decimal and cut to 32 bits.
+    const auto word = parse_digits(text.substr(5), 10);
+    if (!word) return false;
     out.from = ProbeValue::From::stack;
-    out.number = *word;
+    out.number = static_cast<std::uint32_t>(*word);
     return true;
 }
 
@@ -174,24 +166,29 @@ bool parse_register(std::string_view text, ProbeValue& out) {
     return true;
 }
 
+/// A constant, without the "\\". One without a sign may use all 64 bits.
+bool parse_immediate(std::string_view text, ProbeValue& out) {
+    const auto value = parse_unsigned(text);
+    const auto negative = parse_signed(text);
+    if (!value && !negative) return false;
+    out.from = ProbeValue::From::number;
+    out.number = value ? static_cast<std::int64_t>(*value) : *negative;
+    return true;
+}
+
 /// A FETCHARG: "%REG", "$VARIABLE", "\\CONSTANT", or "+OFFSET(FETCHARG)", which reads memory at that address. Each
 /// level of parentheses is a step; the innermost comes first, so the steps are stored on the way back from the
 /// recursion.
 bool parse_fetch(std::string_view text, ProbeValue& out, Kind kind) {
     if (text.starts_with('%')) return parse_register(text.substr(1), out);
     if (text.starts_with('$')) return parse_variable(text.substr(1), out, kind);
-    if (text.starts_with('\\')) {
-        const auto value = parse_integer<std::int64_t>(text.substr(1));
-        out.from = ProbeValue::From::number;
-        out.number = value.value_or(0);
-        return value.has_value();
-    }
+    if (text.starts_with('\\')) return parse_immediate(text.substr(1), out);
     if (!text.starts_with('+') && !text.starts_with('-')) return false;
     const std::size_t open = text.find('(');
     if (open == std::string_view::npos || !text.ends_with(')')) return false;
     std::string offset{text.substr(0, open)};
     if (offset.size() > 1 && offset[1] == 'u') offset.erase(1, 1);  // "+u8(": reads user memory, as all probes here do
-    const auto step = parse_integer<std::int64_t>(offset);
+    const auto step = parse_signed(offset);
     if (!step || !parse_fetch(text.substr(open + 1, text.size() - open - 2), out, kind)) return false;
     if (out.steps == ProbeValue::kSteps || out.from == ProbeValue::From::comm) return false;
     out.step[out.steps++] = *step;
@@ -224,6 +221,12 @@ Answer<ProbeArgument> parse_argument(std::string_view word, std::size_t position
     made.value.bytes = row->bytes;
     made.value.is_signed = row->is_signed;
     return made;
+}
+
+/// Whether the record already has a field of that name.
+bool is_name_used(const ProbeDefinition& definition, std::string_view name) {
+    return std::ranges::find(kReservedNames, name) != kReservedNames.end() ||
+           std::ranges::find(definition.arguments, name, &ProbeArgument::name) != definition.arguments.end();
 }
 
 bool is_return_probe(const ProbeDefinition& definition) {
@@ -268,7 +271,9 @@ Answer<ProbeDefinition> parse_probe(std::string_view line) {
     if (made.name.empty()) made.name = default_name(made);
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
         if (made.arguments.size() == ProbeRecord::kValues) return refuse(E2BIG, "too many arguments");
-        made.arguments.push_back(TRY(parse_argument(word, made.arguments.size() + 1, made.kind)));
+        ProbeArgument argument = TRY(parse_argument(word, made.arguments.size() + 1, made.kind));
+        if (is_name_used(made, argument.name)) return refuse(EINVAL, "this argument's name is already used");
+        made.arguments.push_back(std::move(argument));
     }
     // The offsets are copied back into the arguments because the format file shows them.
     const ProbeRecord record = record_of(made);

@@ -17,13 +17,13 @@
 // tightly than "||", as in C.
 #include "pmu/tracing/trace_filter.h"
 
-#include "try.h"
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <vector>
+
+#include "pmu/tracing/kernel_number.h"
+#include "try.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -261,26 +261,21 @@ class Parser {
         return {};
     }
 
-    /// Decimal, 0x hexadecimal or 0 octal, and "-" for fields with a sign, as kstrtoll() and kstrtoull() read them.
+    /// A number, with "-" only for fields with a sign (parse_pred() of kernel/trace/trace_events_filter.c).
     Answer<> parse_number(FilterStep& step) {
         constexpr std::size_t kLongest = 24;  // num_buf
         const std::size_t from = at_;
         const bool negative = take('-');
         if (!negative && (at_ == text_.size() || !is_digit(text_[at_])))
             return refuse(EINVAL, "a value must follow the comparison");
-        std::string_view digits = take_while([](char c) { return is_word(c) && c != '_'; });
+        const std::string_view digits = take_while([](char c) { return is_word(c) && c != '_'; });
         if (at_ - from >= kLongest) return refuse(EINVAL, "the number is too long");
         if (negative && !step.is_signed) return refuse(EINVAL, "the field is unsigned");
-        const bool hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
-        const bool octal = !hexadecimal && digits.starts_with('0');
-        if (hexadecimal) digits.remove_prefix(2);
-        std::uint64_t value = 0;
-        const int base = hexadecimal ? 16 : octal ? 8 : 10;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-        if (error != std::errc{} || end != digits.data() + digits.size()) return refuse(EINVAL, "not a number");
+        const auto value = parse_digits(digits);
+        if (!value) return refuse(EINVAL, "not a number");
         const std::uint64_t most = step.is_signed ? (std::uint64_t{1} << 63) - (negative ? 0 : 1) : ~std::uint64_t{0};
-        if (value > most) return refuse(EINVAL, "the number is too large");
-        step.value = negative ? -value : value;
+        if (*value > most) return refuse(EINVAL, "the number is too large");
+        step.value = negative ? 0 - *value : *value;
         return {};
     }
 

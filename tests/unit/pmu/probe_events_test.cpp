@@ -60,6 +60,29 @@ TEST(ProbeDefinition, IsRefusedIfItIsInvalid) {
     EXPECT_THAT(parse_probe(many), RefusedWith(E2BIG));
 }
 
+// kstrtoul() and kstrtol() with base 0 of lib/kstrtox.c.
+TEST(ProbeDefinition, NumbersAreThoseOfTheKernel) {
+    const auto made = parse_probe("p:a/b /x:010(+0x20) +010(%di) -0X10(%di) \\-017 \\18446744073709551615 $stack010");
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->offset, 8U);
+    EXPECT_EQ(made->reference_counter_offset, 0x20U);
+    EXPECT_EQ(made->arguments[0].value.step[0], 8);
+    EXPECT_EQ(made->arguments[1].value.step[0], -16);
+    EXPECT_EQ(made->arguments[2].value.number, -15);
+    EXPECT_EQ(made->arguments[3].value.number, -1);
+    EXPECT_EQ(made->arguments[4].value.number, 10) << "kstrtoul() with base 10";
+    for (const char* line : {"p:a /x:-8", "p:a /x:08", "p:a /x:0x", "p:a /x:0(-8)", "p:a /x:18446744073709551616",
+                             "p:a /x:0 +9223372036854775808(%di)", "p:a /x:0 \\18446744073709551616"})
+        EXPECT_THAT(parse_probe(line), RefusedWith(EINVAL)) << line;
+}
+
+TEST(ProbeDefinition, EachFieldOfARecordHasANameOfItsOwn) {
+    for (const char* line : {"p:a /x:0 n=%ax n=%bx", "p:a /x:0 arg2=%ax %bx", "p:a /x:0 common_pid=%ax",
+                             "p:a /x:0 __probe_ip=%ax", "r:a /x:0 __probe_func=%ax"})
+        EXPECT_THAT(parse_probe(line), RefusedWith(EINVAL)) << line;
+    EXPECT_TRUE(parse_probe("p:a /x:0 n=%ax m=%ax"));
+}
+
 class DefinedProbes : public ::testing::Test {
   protected:
     std::array<subsystem::Probe, 4> memory{};
