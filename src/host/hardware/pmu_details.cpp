@@ -113,8 +113,7 @@ std::uint64_t Format::mask() const {
     return spread(~0ull);
 }
 
-// The lowest bits of the value go to the first range of the file, the next bits to the second. So the order of the
-// ranges matters, not which bits of the word they are.
+// The lowest bits of the value go to the lowest bits that the field has, and so on upwards.
 std::uint64_t Format::spread(std::uint64_t value) const {
     std::uint64_t word_bits = 0;
     for (const BitRange& range : bits) {
@@ -132,6 +131,8 @@ Result<Format> parse_format(std::string_view name, std::string_view text) {
     if (colon == std::string_view::npos || word == kWords.end() || !parse_ranges(text.substr(colon + 1), format.bits))
         return std::unexpected(Error{"cannot use the PMU's field '" + format.name + "'",
                                      "its format is '" + std::string{text} + "', not as in config1:0-7,32-35", ""});
+    // perf keeps these bits as a bitmap, so the order of the ranges in the file has no meaning.
+    std::ranges::sort(format.bits, {}, &BitRange::first);
     return format;
 }
 

@@ -21,6 +21,13 @@ TEST(ParseFormat, ReadsTheBitRangesOfOneConfigWord) {
     EXPECT_EQ(parse_format("event", "config3:0-7,32-35"), (Format{"event", 3, {{0, 7}, {32, 35}}}));
 }
 
+// perf keeps the bits of a format as a bitmap (perf_pmu__set_format() in tools/perf/util/pmu.c).
+TEST(ParseFormat, TheRangesAscendWhateverTheirOrderInTheFile) {
+    const auto format = parse_format("event", "config:32-35,0-7");
+    ASSERT_TRUE(format);
+    EXPECT_EQ(format->spread(0xabc), 0xa000000bcull);
+}
+
 TEST(ParseFormat, RefusesInvalidFormats) {
     for (const char* text :
          {"", "config", "config:", "config5:0", "config:64", "config:7-0", "config:0-", "config:0,", "config:a"})
