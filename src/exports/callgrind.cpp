@@ -48,12 +48,19 @@ struct FunctionCosts {
     std::map<std::pair<Position, std::uint32_t>, Calls> calls;  // with the called function
 };
 
+/// The text with blanks for its line ends: in this format a line is an entry, and nothing can be escaped.
+std::string one_line(std::string_view text) {
+    std::string line{text};
+    std::ranges::replace_if(line, [](char each) { return each == '\n' || each == '\r'; }, ' ');
+    return line;
+}
+
 /// Names of a kind, written in full once: "(1) main", then "(1)".
 class CompressedNames {
   public:
     std::string operator()(std::string_view name) {
         const auto [at, fresh] = numbers_.try_emplace(std::string{name}, numbers_.size() + 1);
-        return fresh ? fmt::format("({}) {}", at->second, name) : fmt::format("({})", at->second);
+        return fresh ? fmt::format("({}) {}", at->second, one_line(name)) : fmt::format("({})", at->second);
     }
 
   private:
@@ -155,7 +162,7 @@ class CallgrindWriter {
     void write_head() {
         fmt::format_to(out(), "# callgrind format\nversion: 1\ncreator: anyperf {}\n", options_.version);
         if (!profile_.recording.command_line.empty())
-            fmt::format_to(out(), "cmd: {}\n", profile_.recording.command_line);
+            fmt::format_to(out(), "cmd: {}\n", one_line(profile_.recording.command_line));
         text_ += "positions: instr line\nevents:";
         for (const profile::EventId id : events_) {
             text_ += ' ';

@@ -118,8 +118,8 @@ class OtlpWriter {
         return at->second;
     }
 
-    /// An attribute is a key and a value of some type: a text is field 1 of the value, a whole number field 3 (AnyValue
-    /// of common.proto).
+    /// An attribute is a key and a value of some type: a text is field 1 of the value, a whole number field 3 (the
+    /// oneof of AnyValue in common.proto). The idle task has process 0.
     std::uint64_t attribute(std::string_view key, std::string_view text) {
         Message value;
         value.element(1, text);
@@ -127,7 +127,7 @@ class OtlpWriter {
     }
     std::uint64_t attribute(std::string_view key, std::uint32_t number) {
         Message value;
-        value.number(3, number);
+        value.oneof_number(3, number);
         return attribute(key, value);
     }
     /// The index of an attribute in the dictionary. Equal messages have equal bytes, so the bytes are the key.

@@ -1,6 +1,7 @@
 // protobuf.h: messages in the wire format of Protocol Buffers (protobuf.dev, "Encoding"): a key of field number and
-// wire type, then a varint, 8 bytes, or a length and bytes. Fields of value 0 are left out, as proto3 does. A library
-// and its generated code would be a dependency for a few functions; the messages of pprof and OTLP have a dozen fields.
+// wire type, then a varint, 8 bytes, or a length and bytes. Fields of value 0 are left out, as proto3 does; a member of
+// a oneof is written in any case, since its presence says which member is meant. A library and its generated code would
+// be a dependency for a few functions; the messages of pprof and OTLP have a dozen fields.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,10 @@ class Message {
   public:
     /// A field of an integer type, as a varint: 7 bits a byte, the lowest first.
     void number(std::uint32_t field, std::uint64_t value) {
-        if (value == 0) return;
+        if (value != 0) oneof_number(field, value);
+    }
+    /// The same for a member of a oneof.
+    void oneof_number(std::uint32_t field, std::uint64_t value) {
         varint(field << 3);
         varint(value);
     }

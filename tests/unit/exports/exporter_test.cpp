@@ -92,6 +92,20 @@ TEST_F(Exports, CallgrindHasCostsOfAddressesAndOfCalls) {
     EXPECT_THAT(file, HasSubstr("\ntotals: 7\n"));
 }
 
+TEST_F(Exports, CallgrindHasOneLineForACommandLineAndForAName) {
+    profile_.recording.command_line = "sh -c 'true\ntrue'";
+    sample({location("a\nb", 0x5000)}, 1);
+    const std::string file = write("callgrind");
+    EXPECT_THAT(file, HasSubstr("\ncmd: sh -c 'true true'\n"));
+    EXPECT_THAT(file, HasSubstr("\nfn=(1) a b\n"));
+}
+
+TEST_F(Exports, OtlpHasTheProcessIdOfTheIdleTask) {
+    thread_ = profile_.contexts.add({.comm = text("swapper"), .pid = 0, .tid = 0});
+    sample({main_}, 1);
+    EXPECT_THAT(write("otlp"), HasSubstr(std::string{"\x12\x02\x18\x00", 4})) << "an AnyValue with int_value 0";
+}
+
 TEST_F(Exports, CallgrindCountsARecursionOnce) {
     sample({main_, g_, g_, g_}, 5);
     const std::string file = write("callgrind");
