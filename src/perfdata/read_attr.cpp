@@ -1,6 +1,6 @@
 // read_attr.cpp: an attr has neither one size nor one byte order. Each version of the kernel may append fields, so a
 // file has the attr of the perf that recorded it: shorter or longer than the structure here. A file of a machine with
-// the other byte order needs each number turned, and the word of one-bit fields treated in its own way.
+// the other byte order needs each number swapped, and the word of one-bit fields treated in its own way.
 //
 // The table of abi/attr_fields.h has the place and the width of each field, so a new field of the kernel needs no line
 // here.
@@ -29,7 +29,7 @@ void reverse_bits(std::byte* bytes, std::size_t count) {
 
 }  // namespace
 
-// Field by field of the table, so that a number is turned by its own width. A field that is not whole in the file ends
+// Field by field of the table, so that a number is swapped by its own width. A field that is not whole in the file ends
 // the attr: published sizes end between two fields.
 abi::Attr read_attr(Bytes bytes, bool foreign) {
     abi::Attr attr;
@@ -37,8 +37,8 @@ abi::Attr read_attr(Bytes bytes, bool foreign) {
     for (const abi::AttrField& field : abi::kAttrFields) {
         if (field.offset + field.bytes > bytes.size()) break;
         for (std::size_t i = 0; i < field.bytes; ++i) {
-            const bool turn = foreign && field.kind != abi::FieldKind::flags;
-            to[field.offset + i] = bytes[field.offset + (turn ? field.bytes - 1 - i : i)];
+            const bool swap = foreign && field.kind != abi::FieldKind::flags;
+            to[field.offset + i] = bytes[field.offset + (swap ? field.bytes - 1 - i : i)];
         }
         if (foreign && field.kind == abi::FieldKind::flags) reverse_bits(to + field.offset, field.bytes);
     }

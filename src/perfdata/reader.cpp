@@ -3,7 +3,7 @@
 //
 //     walk()                  finds its size, in a mapped file, a buffer of a stream, or unpacked bytes
 //     take()                  separates the kernel's records (types below 64) from perf's own
-//     take_kernel_record()    finds its event, turns its byte order, finds its time
+//     take_kernel_record()    finds its event, swaps its numbers if they are foreign, finds its time
 //     queue()                 keeps it until its round is over, or passes it on at once if it has no time
 //     deliver()               takes the sample id off; deliver_sample() decodes a sample into Sample
 //     take_user_record()      acts at once on what describes events, features, rounds and compression
@@ -37,7 +37,7 @@ constexpr std::size_t kMostResident = 64 << 20, kReleaseEvery = 16 << 20;
 
 /// One or more records, or a part of one. `offset` is for messages: the bytes' place in a mapped file. A record of a
 /// stream has the offset of its buffer, an unpacked record that of the COMPRESSED record. `stable`: the bytes stay
-/// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the turned scratch
+/// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the swapped scratch
 /// record are not stable: the queue copies those.
 struct Piece {
     Bytes bytes;
@@ -102,7 +102,7 @@ struct Reader::State {
     RoundQueue waiting;
     Decompressor decompressor;
     std::vector<std::byte> unpacked;  // records of a compressed stream, from a record's begin on
-    std::vector<std::byte> scratch;   // a record whose byte order is turned
+    std::vector<std::byte> scratch;   // a record of the other byte order, after the swap
     std::unordered_map<std::uint64_t, std::uint64_t> last_values;  // of events that a leader reads, by id
     std::uint64_t delivered = 0;                                   // the newest time that was passed on
     std::size_t walked = 0, touched = 0;  // in the mapped file: how far walk() is; bytes since the last drop()
@@ -286,7 +286,7 @@ void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
         return;
     }
     const bool is_sample = head.type == RecordType::sample;
-    // The event is found in the record as it is in the file: turning needs the event's attr, which says where pairs of
+    // The event is found in the record as it is in the file: swapping needs the event's attr, which says where pairs of
     // 32-bit numbers and bytes are.
     const auto event = events.find(record.bytes, is_sample, header.foreign);
     if (is_sample && !event) {
@@ -296,8 +296,8 @@ void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
     const std::uint32_t which = event.value_or(0);
     if (header.foreign) {
         scratch.assign(record.bytes.begin(), record.bytes.end());
-        turn_header(scratch);
-        turn_body(scratch, events.all()[which].attr);
+        swap_header(scratch);
+        swap_body(scratch, events.all()[which].attr);
         record = {scratch, record.offset, false};
     }
     const SampleLayout& layout = events.layout(is_sample ? which : 0);
