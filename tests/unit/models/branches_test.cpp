@@ -40,7 +40,7 @@ double rate(const BranchUnit& geometry, const std::function<bool(unsigned)>& dir
     return static_cast<double>(unit.count(Quantity::conditional_mispredictions) - before) / kBranches;
 }
 
-TEST(Branches, a_site_that_always_goes_one_way_is_never_mispredicted) {
+TEST(Branches, ASiteThatAlwaysGoesOneWayIsNeverMispredicted) {
     for (const BranchUnit& geometry : {kGshare, kTage}) {
         Unit unit(geometry);
         for (unsigned i = 0; i < 1000; ++i) {
@@ -51,33 +51,33 @@ TEST(Branches, a_site_that_always_goes_one_way_is_never_mispredicted) {
     }
 }
 
-TEST(Branches, the_first_other_way_of_a_site_is_mispredicted) {
+TEST(Branches, TheFirstTimeThatASiteGoesTheOtherWayIsMispredicted) {
     Unit unit(kGshare);
     unit->conditional(0x1000, 0x2000, true);
     EXPECT_TRUE(unit->conditional(0x1000, 0x2000, false));
     EXPECT_EQ(1U, unit.count(Quantity::conditional_mispredictions));
 }
 
-TEST(Branches, random_directions_are_mispredicted_half_of_the_time) {
+TEST(Branches, RandomDirectionsAreMispredictedHalfOfTheTime) {
     for (const BranchUnit& geometry : {kGshare, kTage}) {
         std::mt19937_64 random(1);
         EXPECT_NEAR(0.5, rate(geometry, [&](unsigned) { return random() % 2 == 0; }), 0.02);
     }
 }
 
-TEST(Branches, a_loop_of_eight_rounds_is_learned) {
+TEST(Branches, ALoopOfEightRoundsIsLearned) {
     const auto loop = [](unsigned i) { return i % 8 != 7; };
     EXPECT_LT(rate(kTage, loop), 0.001);
     EXPECT_LT(rate(kGshare, loop), 0.13);  // at worst its exit
 }
 
-TEST(Branches, tage_learns_a_loop_that_is_longer_than_the_path_of_gshare) {
+TEST(Branches, TageLearnsALoopThatIsLongerThanThePathOfGshare) {
     const auto loop = [](unsigned i) { return i % 40 != 39; };
     EXPECT_LT(rate(kTage, loop), 0.002);
     EXPECT_NEAR(rate(kGshare, loop), 1.0 / 40, 0.005);
 }
 
-TEST(Branches, both_learn_a_branch_that_repeats_the_one_before) {
+TEST(Branches, BothPredictorsLearnABranchThatRepeatsTheOneBefore) {
     for (const BranchUnit& geometry : {kGshare, kTage}) {
         Unit unit(geometry);
         std::mt19937_64 random(2);
@@ -92,7 +92,7 @@ TEST(Branches, both_learn_a_branch_that_repeats_the_one_before) {
     }
 }
 
-TEST(Branches, an_indirect_call_in_a_fixed_order_is_learned) {
+TEST(Branches, AnIndirectCallInAFixedOrderIsLearned) {
     Unit unit(kGshare);
     std::uint64_t before = 0;
     for (unsigned i = 0; i < 2000; ++i) {
@@ -103,7 +103,7 @@ TEST(Branches, an_indirect_call_in_a_fixed_order_is_learned) {
     EXPECT_GE(before, 5U);
 }
 
-TEST(Branches, returns_are_predicted_to_the_depth_of_the_stack) {
+TEST(Branches, ReturnsArePredictedToTheDepthOfTheStack) {
     BranchUnit geometry = kGshare;
     geometry.return_entries = 16;
     for (const unsigned depth : {16U, 20U}) {
@@ -114,7 +114,7 @@ TEST(Branches, returns_are_predicted_to_the_depth_of_the_stack) {
     }
 }
 
-TEST(Branches, a_return_to_elsewhere_is_mispredicted) {
+TEST(Branches, AReturnToElsewhereIsMispredicted) {
     Unit unit(kGshare);
     unit->call(0x1000, 0x2000, 0x1005);
     EXPECT_TRUE(unit->ret(0x2000, 0x3000));

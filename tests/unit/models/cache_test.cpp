@@ -15,7 +15,7 @@ using testing::PlainCache;
 
 class EveryPolicy : public ::testing::TestWithParam<Replacement> {};
 
-TEST_P(EveryPolicy, holds_what_the_plain_cache_holds) {
+TEST_P(EveryPolicy, TheCacheHoldsWhatThePlainCacheHolds) {
     for (const std::uint16_t ways : {1, 2, 4, 8, 16, 32}) {
         const CacheGeometry geometry{.sets = 4, .ways = ways, .line_bytes = 64, .replacement = GetParam()};
         std::vector<std::uint64_t> memory(Cache::words(geometry));
@@ -52,7 +52,7 @@ TEST_P(EveryPolicy, holds_what_the_plain_cache_holds) {
 INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy,
                          ::testing::Values(Replacement::lru, Replacement::tree_plru, Replacement::not_recently_used));
 
-TEST(Cache, that_does_not_exist_holds_nothing) {
+TEST(Cache, ACacheThatDoesNotExistHoldsNothing) {
     Cache cache(CacheGeometry{}, nullptr);
     EXPECT_EQ(LineState::invalid, cache.touch(1));
     EXPECT_FALSE(cache.insert(1, LineState::exclusive).exists());
@@ -60,7 +60,7 @@ TEST(Cache, that_does_not_exist_holds_nothing) {
     EXPECT_EQ(LineState::invalid, cache.remove(1));
 }
 
-TEST(Cache, keeps_line_0) {
+TEST(Cache, LineZeroIsKept) {
     const CacheGeometry geometry{.sets = 1, .ways = 2};
     std::vector<std::uint64_t> memory(Cache::words(geometry));
     Cache cache(geometry, memory.data());

@@ -101,7 +101,7 @@ std::vector<Preset> machines_with_a_core_for_each_thread() {
 class EveryMachine : public ::testing::TestWithParam<Preset> {};
 class EveryMachineOfManyCores : public ::testing::TestWithParam<Preset> {};
 
-TEST_P(EveryMachine, counts_what_the_plain_simulator_counts) {
+TEST_P(EveryMachine, CountsEqualThoseOfThePlainSimulator) {
     RealMachine real(GetParam().machine, 1);
     PlainMachine plain(GetParam().machine, 1);
     run_stream(real, plain, 1, 1, 12'000);
@@ -110,7 +110,7 @@ TEST_P(EveryMachine, counts_what_the_plain_simulator_counts) {
     EXPECT_GT(real.counts(0)[Quantity::store_walks], 0U);
 }
 
-TEST_P(EveryMachineOfManyCores, counts_what_the_plain_simulator_counts_where_four_cores_share_lines) {
+TEST_P(EveryMachineOfManyCores, CountsEqualThoseOfThePlainSimulatorWhereFourCoresShareLines) {
     RealMachine real(GetParam().machine, 4);
     PlainMachine plain(GetParam().machine, 4);
     run_stream(real, plain, 4, 2, 12'000);
@@ -154,7 +154,7 @@ Machine random_machine(std::mt19937_64& random) {
     return machine;
 }
 
-TEST(Core, counts_of_two_hundred_random_machines_equal_those_of_the_plain_simulator) {
+TEST(Core, CountsOfTwoHundredRandomMachinesEqualThoseOfThePlainSimulator) {
     std::mt19937_64 random(3);
     for (unsigned round = 0; round < 200; ++round) {
         const Machine machine = random_machine(random);
@@ -171,7 +171,7 @@ const Machine& tiny() {
     return find_preset("tiny")->machine;
 }
 
-TEST(Core, a_load_over_the_end_of_a_line_is_one_reference_one_miss_and_two_lines) {
+TEST(Core, ALoadOverTheEndOfALineIsOneReferenceOneMissAndTwoLines) {
     RealMachine machine(tiny(), 1);
     EXPECT_EQ(Source::memory, machine.core(0).access(0, 60, 8, Access::load));
     EXPECT_EQ(Source::l1, machine.core(0).access(0, 60, 8, Access::load));
@@ -182,7 +182,7 @@ TEST(Core, a_load_over_the_end_of_a_line_is_one_reference_one_miss_and_two_lines
     EXPECT_EQ(2U, counts[Quantity::data_lines_filled]);
 }
 
-TEST(Core, an_operand_that_is_read_and_written_is_one_load) {
+TEST(Core, AnOperandThatIsReadAndWrittenIsOneLoad) {
     RealMachine machine(tiny(), 1);
     machine.core(0).access(0, 0, 8, Access::modify);
     EXPECT_EQ(1U, machine.counts(0)[Quantity::load_references]);
@@ -190,7 +190,7 @@ TEST(Core, an_operand_that_is_read_and_written_is_one_load) {
     EXPECT_EQ(LineState::modified, machine.core(0).state_of(0));
 }
 
-TEST(Core, two_threads_that_write_to_one_line_take_it_from_each_other) {
+TEST(Core, TwoThreadsThatWriteToOneLineTakeItFromEachOther) {
     RealMachine machine(tiny(), 2);
     for (unsigned round = 0; round < 100; ++round) {
         machine.core(0).access(0, 0, 8, Access::modify);
@@ -200,7 +200,7 @@ TEST(Core, two_threads_that_write_to_one_line_take_it_from_each_other) {
     EXPECT_EQ(100U, machine.counts(1)[Quantity::loads_from_modified_peer]);
 }
 
-TEST(Core, threads_that_read_one_line_keep_it) {
+TEST(Core, ThreadsThatReadOneLineKeepIt) {
     RealMachine machine(tiny(), 2);
     for (unsigned round = 0; round < 100; ++round)
         for (unsigned core = 0; core < 2; ++core) machine.core(core).access(0, 0, 8, Access::load);
@@ -208,7 +208,7 @@ TEST(Core, threads_that_read_one_line_keep_it) {
     EXPECT_EQ(1U, machine.counts(1)[Quantity::load_misses]);
 }
 
-TEST(Core, a_chase_over_more_lines_than_a_level_has_misses_it_each_time) {
+TEST(Core, AChaseOverMoreLinesThanALevelHasMissesItEachTime) {
     // Tiny's L1D has 16 lines, its L2 128; a cyclic order defeats LRU completely.
     for (const auto& [lines, source] :
          {std::pair{16U, Source::l1}, {17U, Source::l2}, {128U, Source::l2}, {513U, Source::l3}}) {
@@ -219,7 +219,7 @@ TEST(Core, a_chase_over_more_lines_than_a_level_has_misses_it_each_time) {
     }
 }
 
-TEST(Core, no_more_than_64_cores_share_lines) {
+TEST(Core, AtMost64CoresShareLines) {
     std::vector<std::uint64_t> memory(SharedLevel::words(tiny()));
     SharedLevel shared(tiny(), memory.data());
     RealMachine other(tiny(), 1);

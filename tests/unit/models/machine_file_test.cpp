@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(MachineFile, every_preset_comes_back_as_it_was) {
+TEST(MachineFile, EveryPresetComesBackAsItWas) {
     for (const Preset& preset : presets()) {
         const Result<Machine> machine = parse_machine(machine_text(preset.machine), "m.json");
         ASSERT_TRUE(machine) << preset.name << ": " << machine.error().what << ": " << machine.error().cause;
@@ -21,7 +21,7 @@ TEST(MachineFile, every_preset_comes_back_as_it_was) {
     }
 }
 
-TEST(MachineFile, gives_what_the_base_gives_for_fields_that_are_left_out) {
+TEST(MachineFile, FieldsThatAreLeftOutComeFromTheBase) {
     const Result<Machine> machine = parse_machine(R"({"base": "zen4", "latencies": {"memory": 400}})", "m.json");
     ASSERT_TRUE(machine);
     Machine expected = find_preset("zen4")->machine;
@@ -29,13 +29,13 @@ TEST(MachineFile, gives_what_the_base_gives_for_fields_that_are_left_out) {
     EXPECT_EQ(expected, *machine);
 }
 
-TEST(MachineFile, may_leave_a_level_out) {
+TEST(MachineFile, AFileMayLeaveALevelOut) {
     const Result<Machine> machine = parse_machine(R"({"base": "tiny", "l3": null, "inclusion": "none"})", "m.json");
     ASSERT_TRUE(machine);
     EXPECT_FALSE(machine->l3.exists());
 }
 
-TEST(MachineFile, may_have_other_lines) {
+TEST(MachineFile, AFileMayHaveLinesOfAnotherLength) {
     const Result<Machine> machine = parse_machine(R"({"base": "tiny", "line_bytes": 128})", "m.json");
     ASSERT_TRUE(machine);
     EXPECT_EQ(128U, machine->l3.line_bytes);
@@ -48,7 +48,7 @@ struct Refusal {
 
 class BadMachineFile : public ::testing::TestWithParam<Refusal> {};
 
-TEST_P(BadMachineFile, is_refused_with_field_and_limit) {
+TEST_P(BadMachineFile, AnInvalidFileIsRefusedWithItsFieldAndLimit) {
     const Result<Machine> machine = parse_machine(GetParam().text, "m.json");
     ASSERT_FALSE(machine);
     EXPECT_EQ(GetParam().what, machine.error().what);
