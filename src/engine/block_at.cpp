@@ -3,8 +3,9 @@
 // There are three cases:
 // - Private code is translated from its pages, which are write-protected first: a writer faults and waits for the
 //   cache's lock.
-// - If protection is impossible, or if the memory is shared and can change through another mapping, the block keeps a
-//   copy of the code, and each entry compares the code with it.
+// - If protection is impossible, or if the code can change without a write to its pages (a shared mapping, a file that
+//   programs of the run write: syscalls/file_writes.h), the block keeps a copy, and each entry compares the code with
+//   it.
 // - If code cannot be read, the attempt ends: guarded_run() returns false after a fault.
 //
 // block_at() repeats the attempt after a fault (the page is forgotten, so the next attempt finds nothing there), after
