@@ -1,7 +1,7 @@
 // explain.cpp: `anyperf explain`: why performance events do or don't work on this machine. With names of events it
-// shows what each of them needs (explain/event_facts.h). Without, the page lists the findings
-// (host/findings.h) and ends with a verdict: what works, what doesn't, and what to do. The verdict comes last because a
-// terminal shows the end of a page.
+// shows what each of them needs (explain/event_facts.h). Without them the page lists the findings (host/findings.h) and
+// ends with a verdict: what works, what doesn't, and what to do. The verdict comes last because a terminal shows the
+// end of a page.
 //
 // The verdict is not derived from the findings: each way to measure is tried (host/usability.h). Findings only supply
 // the fixes. So a wrong guess in a finding can't make the verdict wrong.
@@ -108,8 +108,8 @@ const Finding* finding_with_fix(const std::vector<Finding>& findings, std::strin
 }
 
 /// The finding whose fix makes `way` work (or work in kernel mode, too). Null if the way works, or no finding has a
-/// fix. After the switch the way is taken to lack rights or tracefs. The finding about a user namespace, if there is
-/// one, comes before that about the paranoid level.
+/// fix. A way that the switch does not decide lacks rights, or tracefs. Of the findings about rights the one about a
+/// user namespace comes first: inside of one, the paranoid level can be read but not changed.
 const Finding* blocking_finding(const std::vector<Finding>& findings, const WayToMeasure& way) {
     switch (way.usability.use) {
         case Use::yes: return nullptr;
@@ -128,7 +128,7 @@ const Finding* blocking_finding(const std::vector<Finding>& findings, const WayT
     return user_namespace != nullptr ? user_namespace : finding_with_fix(findings, "paranoid");
 }
 
-/// Whether more rights would not help: there is no PMU, or perf_event_open is blocked.
+/// Whether there is no way to counters, whatever the rights: no PMU, or perf_event_open is blocked.
 bool no_counters(const WayToMeasure& way) {
     return way.usability.use == Use::no_pmu || way.usability.use == Use::blocked;
 }

@@ -29,11 +29,11 @@ using host::Use;
 // Columns of the table.
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kNameColumn = 52;
-constexpr std::size_t kNeedsColumn =
-    16;  // wide enough for the usual words; a longer one widens the column of its section
+// Wide enough for the usual words; a longer one widens the column of its section.
+constexpr std::size_t kNeedsColumn = 16;
 constexpr std::size_t kDetailWidth = 80;
 
-/// As the first pattern it asks for metrics; the others are then patterns of metrics.
+/// If this is the first pattern, the metrics are listed, and the other patterns choose among them.
 constexpr std::string_view kMetrics = "metrics";
 
 struct Options {
@@ -200,7 +200,8 @@ Error nothing_matches(const events::Machine& machine, const Options& options) {
     if (const std::size_t elsewhere = matches_elsewhere(options); fix.empty() && elsewhere > 0)
         fix = fmt::format("{} events of other CPUs match: anyperf list --all {}", elsewhere, patterns);
     return Error{"no event of this machine matches " + patterns,
-                 fmt::format("none of its {} event names contains it", names.size()),
+                 fmt::format("none of its {} event names contains {}", names.size(),
+                             options.patterns.size() == 1 ? "it" : "one of them"),
                  fix.empty() ? "anyperf list without a pattern shows all" : fix, 1};
 }
 

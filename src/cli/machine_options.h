@@ -33,7 +33,7 @@ struct MachineArguments {
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
     bool turns = false;                       ///< one thread of the run at a time
-    std::optional<std::uint64_t> order;       ///< of the turns, with priorities; without it that of the seed
+    std::optional<std::uint64_t> order;       ///< of the turns, by priorities (--schedules); none: the seed's
     std::uint32_t cpus = 0;                   ///< how many CPUs programs see; 0: the host's
     std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run
     std::uint64_t epoch = kDefaultEpoch;      ///< when a deterministic run begins, in seconds since 1970
@@ -41,20 +41,21 @@ struct MachineArguments {
 
     /// Whether the user gave any of them.
     bool any_given() const;
-    /// Those that the user gave: "--counters 4 --deterministic". Empty: none.
+    /// The options that the user gave: "--counters 4 --deterministic". Empty: none.
     std::string as_given() const;
     /// The same as words of a command line.
     std::vector<std::string> words() const;
-    /// Copies what is not of the machine (machine_options()) to the options of a run.
+    /// Copies the arguments that machine_options() does not translate to the options of a run.
     void apply_to(broker::RunOptions& run) const;
 };
 
 /// Adds the options to `verb`. `arguments` must live until the command line is parsed.
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
-/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. The result does not
-/// have `deterministic`, `seed` and `epoch`: they belong to broker::RunOptions. Error: --cpu-model or --machine names
-/// nothing known, or the machine's file is not valid.
+/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. What decides how the
+/// run goes on (`deterministic`, `turns`, `order`, `cpus`, `seed`, `epoch`) belongs to broker::RunOptions: apply_to().
+/// Error:
+/// --cpu-model or --machine names nothing known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 /// The name of the modelled machine, which is shown with modelled counts: a preset's name, or that of the file without

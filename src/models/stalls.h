@@ -7,7 +7,8 @@
 // The rules:
 // - A miss costs its latency less what a window of instructions hides (kHidden). Misses in the next kWindow words, some
 //   256 instructions, overlap with it and cost an eighth of their latency.
-// - A load whose address comes from another load of its segment waits for that one, so it costs all of its latency.
+// - A load whose address comes from another load of its segment waits for that one, so nothing hides its latency. It
+//   costs all of it but the latency of a hit, which the cost of the code has already.
 // - A store waits in a buffer: it costs an eighth of its latency.
 // - A misprediction costs the machine's penalty. It does not end the overlap.
 // - A fetch that misses costs half of its latency: instructions that were fetched before hide the rest.
@@ -28,9 +29,9 @@ class Stalls {
   public:
     explicit Stalls(const Latencies& latencies) : latencies_(latencies) {}
 
-    /// What follows happened at `position` words of the present records.
+    /// The next calls are about word `position` of the records that are being read.
     void at(std::uint64_t position) { position_ = start_ + position; }
-    /// The present records had so many words: what follows is in the next ones.
+    /// All records of these `words` words are read: the next calls are about the records after them.
     void next_records(std::uint64_t words) { start_ += words; }
 
     /// An instruction was fetched from `source`.
@@ -45,7 +46,7 @@ class Stalls {
 
     void mispredicted(std::uint64_t branches) { cycles_ += branches * latencies_.misprediction; }
 
-    /// Cycles of first TLB misses, and of page walks among them.
+    /// The cycles of `misses` accesses that missed the first TLB, of which `walks` missed the second one, too.
     unsigned translation(std::uint64_t misses, std::uint64_t walks) const {
         return static_cast<unsigned>(misses * latencies_.second_tlb + walks * latencies_.page_walk);
     }
@@ -84,7 +85,7 @@ class Stalls {
 
     const Latencies& latencies_;
     std::uint64_t cycles_ = 0;
-    std::uint64_t start_ = 0;  ///< of the present records
+    std::uint64_t start_ = 0;  ///< of the records that are being read, in words of all records so far
     std::uint64_t position_ = 0;
     std::uint64_t window_end_ = 0;  ///< until which misses overlap with the first one
 };

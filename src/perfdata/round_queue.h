@@ -36,13 +36,13 @@ class RoundQueue {
     /// Queues a copy. `record` has at most kLongestRecord bytes.
     void add_copy(std::uint64_t time, Bytes record, std::uint32_t event);
 
-    /// Passes the records to `deliver` that are due at a FINISHED_ROUND.
+    /// Passes to `deliver` the records that no later one can precede, at a FINISHED_ROUND.
     template <class Deliver>
     void end_round(Deliver&& deliver) {
         this->deliver(limit_, deliver);
         limit_ = newest_;
     }
-    /// Passes on all that wait: the end of the file.
+    /// Passes on all records that wait, at the end of the file.
     template <class Deliver>
     void end(Deliver&& deliver) {
         this->deliver(~std::uint64_t{0}, deliver);

@@ -38,7 +38,8 @@ bool encodes(const catalog::MachinePmus& machine, const catalog::PmuRow& pmu, st
     return false;
 }
 
-/// Whether all events of the PMU can be encoded, except those that always need an attribute.
+/// Whether all events of the PMU can be encoded. Events that always need an attribute are left out, as by
+/// libpfm4 (can_auto_encode): only the user can choose a value.
 bool validate(const catalog::MachinePmus& machine, const catalog::PmuRow& pmu, std::FILE* out) {
     bool sound = true;
     for (int index = -1; (index = catalog::next_event(machine, pmu, index)) >= 0;) {

@@ -35,7 +35,9 @@ double effective_samples(const DiffInput& input) {
     return squares > 0.0 ? sum * sum / squares : 0.0;
 }
 
-/// Tests a cell against the first recording's; returns whether there were enough samples.
+/// Tests a cell against the first recording's; returns whether there were enough samples. The two shares have one
+/// common value if nothing has changed; the z test divides their difference by the standard deviation that follows from
+/// it. erfc() gives the probability of a larger difference in either direction.
 bool test(const DiffTotal& base_total, const DiffCell& base, const DiffTotal& total, DiffCell& cell) {
     const double n1 = base_total.effective_samples, n2 = total.effective_samples;
     if (n1 <= 0.0 || n2 <= 0.0) return false;
@@ -58,6 +60,8 @@ void test_recording(Diff& diff, std::size_t which) {
 
 }  // namespace
 
+// A row that a recording lacks has a cell of zeros there: a share of 0, which is compared like any other. The rows with
+// the largest change in the last recording come first.
 Diff compare(const std::vector<DiffInput>& inputs, const std::vector<Key>& keys) {
     Diff diff;
     std::map<std::vector<std::string>, std::vector<DiffCell>> by_keys;

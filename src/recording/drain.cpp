@@ -1,3 +1,6 @@
+// drain.cpp: one round over the rings. Two things compete: a ring that is not emptied in time loses records, and a file
+// that cannot be written must not stop the reading. So rings are released piece by piece, and an error of the writer is
+// kept until the round is over.
 #include "recording/drain.h"
 
 #include <algorithm>

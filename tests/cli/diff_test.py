@@ -1,4 +1,4 @@
-"""`anyperf diff` compares shares, and marks what sampling does not explain."""
+"""`anyperf diff` compares shares, and marks changes that are too large to be chance."""
 import json
 import subprocess
 import unittest
@@ -76,7 +76,7 @@ class Diff(Case):
 
     def test_what_cannot_be_compared_is_refused(self):
         before, after = self.pair()
-        self.assert_error(self.diff("-s", "pid", before, after), 125, "each run has other numbers")
+        self.assert_error(self.diff("-s", "pid", before, after), 125, "process and thread ids differ between runs")
         self.assert_error(self.diff(before, self.file("absent")), 125, "No such file or directory")
         other = after.read_bytes()
         at = 104 + 8  # attr.config: another event

@@ -1,4 +1,6 @@
-// text.cpp: an annotated function for people.
+// text.cpp: an annotated function as perf annotate --stdio shows it: the hottest source lines, then the instructions,
+// each with its share of the function's samples, and between them the source lines that they come from. The optimiser
+// mixes the instructions of lines, so a line appears again wherever the code comes back to it.
 #include <fmt/format.h>
 
 #include <algorithm>

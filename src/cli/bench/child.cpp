@@ -1,3 +1,6 @@
+// child.cpp: the child's four descriptors are files that this process has opened before, so that an error is reported
+// with its path and the child starts only if all of them exist. What it writes goes to memory files instead of pipes:
+// nothing must be read while it runs, and it never waits for a reader, which would change how it runs.
 #include "cli/bench/child.h"
 
 #include <fcntl.h>
@@ -74,6 +77,8 @@ int wait_for(pid_t pid) {
 
 }  // namespace
 
+// The directory is changed after the descriptors are in place: the paths of the files were opened here already. The
+// program's path is relative to the new directory if it is relative at all (posix_spawn_file_actions_addchdir_np(3)).
 Result<ChildResult> run_child(const ChildOptions& options) {
     const OwnedFd input =
         TRY(opened(::open(options.input.c_str(), O_RDONLY | O_CLOEXEC), options, "standard input " + options.input));

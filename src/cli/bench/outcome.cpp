@@ -1,3 +1,6 @@
+// outcome.cpp: judging a bench goes from the most certain to the least: a command that failed has no counts to compare;
+// counts that differ between its own runs say nothing about two versions; a bench that the baseline lacks cannot be
+// compared. Only then are the limits checked (stat/gate).
 #include "cli/bench/outcome.h"
 
 #include <fmt/format.h>
@@ -113,6 +116,7 @@ Result<std::vector<EarlierBench>> read_results(const std::string& path, const st
     return benches;
 }
 
+// Benches of the baseline that were not measured this time stay in it: --filter must not throw the others away.
 std::string results_text(std::span<const Outcome> outcomes, std::span<const EarlierBench> earlier) {
     Json benches = Json::array();
     for (const Outcome& outcome : outcomes)

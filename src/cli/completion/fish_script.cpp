@@ -1,4 +1,12 @@
 // fish_script.cpp: completion for fish (complete(1)).
+//
+// fish has no function for a whole command, as bash and zsh have. Its rules are single lines, each with a condition
+// (-n), and all rules whose condition holds add their words. So each verb has a line for each option, under the
+// condition that the cursor is among the verb's own words. The functions at the head of the script are these
+// conditions.
+//
+// A list of names ("-e cycles,instr…") is one word for fish, which offers only words that begin with what the user has
+// typed. So each offered name gets what precedes it in the list.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -44,7 +52,7 @@ complete -c anyperf -n __fish_use_subcommand -f -s V -l version -d 'print the ve
 complete -c anyperf -n __fish_use_subcommand -f -a help -d 'list the options of a verb'
 )fish";
 
-// In single quotes fish replaces nothing but \' and \\.
+// In single quotes fish knows two escapes, \' and \\ (fish-language(1)).
 std::string quoted(std::string_view text) {
     std::string safe = "'";
     for (const char letter : text) {
@@ -73,7 +81,9 @@ std::string option_line(const std::string& start, const CompletedOption& option)
     return text + " -d " + quoted(option.help) + "\n";
 }
 
-/// The lines of one verb: itself, its options, its arguments.
+/// The lines of one verb: itself, its options, its arguments. The arguments of a verb that takes a command are
+/// completed as a command line of its own, which begins after anyperf and the verb (the 2 of --fcs-skip) and the verb's
+/// options.
 std::string verb_lines(const CompletedVerb& verb) {
     const std::string valued = valued_options(verb);
     const std::string start = fmt::format("complete -c anyperf -n '__anyperf_in {} {}{}'", verb.name,

@@ -1,4 +1,5 @@
-// diff.cpp: `anyperf diff`: what has changed between perf.data files.
+// diff.cpp: `anyperf diff`: what has changed between perf.data files. The command line and the errors are here; the
+// statistics are in profile/diff.h, the two output formats in text.cpp and json.cpp.
 #include "cli/diff/diff.h"
 
 #include <fmt/format.h>
@@ -38,12 +39,12 @@ std::vector<std::string> files_to_compare(const std::vector<std::string>& given)
     return {kDefaultOld, given.empty() ? kDefaultNew : given.front()};
 }
 
-/// Processes and threads have other numbers in each run.
+/// Two runs have no process or thread in common, so their ids cannot be keys.
 Result<void> check_keys(const std::vector<profile::Key>& keys) {
     if (std::ranges::find(keys, profile::Key::pid) == keys.end() &&
         std::ranges::find(keys, profile::Key::tid) == keys.end())
         return {};
-    return std::unexpected(Error{"cannot compare by pid or tid", "each run has other numbers",
+    return std::unexpected(Error{"cannot compare by pid or tid", "process and thread ids differ between runs",
                                  "use some of: comm cpu dso symbol srcline"});
 }
 
@@ -82,13 +83,12 @@ Result<std::vector<std::vector<profile::DiffInput>>> common_events(const std::ve
 // Call chains are not read, because rows are compared by the weight of their own samples. Lines and CPUs are read only
 // if they are keys.
 Result<int> diff(const Options& options, Output& out) {
-    DiffOptions shown {
-        .keys = TRY(profile::keys_named(options.keys))
-        , .percent_limit = options.percent_limit, .only_significant = options.only_significant
-    };
-    TRY(check_keys(shown.keys));
+    const std::vector<profile::Key> keys = TRY(profile::keys_named(options.keys));
+    TRY(check_keys(keys));
+    const DiffOptions shown{
+        .keys = keys, .percent_limit = options.percent_limit, .only_significant = options.only_significant};
     const std::vector<std::string> files = files_to_compare(options.files);
-    const auto wants = [&](profile::Key key) { return std::ranges::find(shown.keys, key) != shown.keys.end(); };
+    const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
     std::vector<analysis::ReadProfile> read;
     for (const std::string& file : files) {
         read.push_back(
@@ -101,7 +101,7 @@ Result<int> diff(const Options& options, Output& out) {
     std::string text;
     for (const auto& inputs : TRY(common_events(read, out))) {
         const ComparedEvent compared{inputs.front().profile->events[inputs.front().event].name, files,
-                                     profile::compare(inputs, shown.keys)};
+                                     profile::compare(inputs, keys)};
         const std::string part = options.json ? diff_as_json(compared, shown) : diff_as_text(compared, shown);
         if (!text.empty() && !part.empty()) text += options.json ? ",\n" : "\n\n";
         text += part;

@@ -1,4 +1,6 @@
-// text.cpp: a comparison for people.
+// text.cpp: the comparison as a table, in the form of perf diff: the share in the first recording ("Baseline"), and for
+// each other one the change of the share. perf has no column for the events; here it is the second figure, because a
+// share can fall although the function costs as much as before (the others have become slower).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ void add_head(const ComparedEvent& compared, std::string& text) {
         fmt::format_to(out, "# {}: {}: {} samples, event count {}\n", i == 0 ? "Baseline" : fmt::format("[{}]", i),
                        compared.files[i], compared.diff.totals[i].samples, compared.diff.totals[i].weight);
     text +=
-        "# Delta is in points of per cent of the share, Count in events. * marks what sampling does not explain\n#\n";
+        "# Delta: percentage points of the share. Count: events. *: a change too large to be chance\n#\n";
 }
 
 std::vector<std::size_t> widths_of(const ComparedEvent& compared, const DiffOptions& options) {

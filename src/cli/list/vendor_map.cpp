@@ -24,8 +24,8 @@ std::vector<std::string> cells_of(std::string_view line) {
     return cells;
 }
 
-/// Compiles a CPU expression. The file is the user's, so the text may be no valid expression; std::regex reports that
-/// by an exception only.
+/// Compiles a CPU expression. Nothing if it is not valid: the file is the user's. std::regex reports that by an
+/// exception only.
 std::optional<std::regex> expression(const std::string& text) {
     try {
         return std::regex{text, std::regex::extended | std::regex::icase | std::regex::optimize};

@@ -1,3 +1,6 @@
+// output_files.cpp: perf's words for --switch-output, and its names of the files (perf.data.YYYYMMDDhhmmsscc), so that
+// scripts for perf find them. A file that is being written always has the name that the user gave: what has a time in
+// its name is complete.
 #include "cli/record/output_files.h"
 
 #include <fmt/format.h>
@@ -69,7 +72,8 @@ Result<SwitchMode> parse_switch_mode(std::string_view text) {
                                       "give signal, a size such as 100M, or a time such as 30s, 5m, 2h or 1d"));
 }
 
-// If a file has the name already, the next hundredth of a second is tried.
+// If a file has the name already, the next hundredth of a second is tried: two files may be finished in one. Only files
+// of this recording are removed, the oldest first.
 Result<std::string> OutputFiles::keep() {
     constexpr long kHundredthNs = 10'000'000, kSecond = 1'000'000'000;
     timespec now{};

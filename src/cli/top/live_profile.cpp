@@ -1,3 +1,7 @@
+// live_profile.cpp: two threads share a profile that grows. The reader's thread waits in read(2) of the recorder's pipe
+// most of the time, so it may not hold the mutex while it reads: each record takes it for itself. The other thread
+// takes it while it names the samples, which may read the symbols of a large file. Meanwhile the reader waits, the pipe
+// fills, and then the recorder waits (recorder.h).
 #include "cli/top/live_profile.h"
 
 #include <utility>
@@ -11,6 +15,7 @@ LiveProfile::~LiveProfile() {
     thread_.join();
 }
 
+// Opening the recording reads the pipe until the events are known, so the mutex is taken only after it.
 void LiveProfile::read() {
     auto reader = perfdata::Reader::open(path_);
     {
@@ -48,6 +53,8 @@ void LiveProfile::user_record(perfdata::RecordType type, perfdata::Bytes bytes, 
         events_.push_back({.name = event.name, .unit = event.unit});
 }
 
+// A new profile each time: what has been gathered stays as raw addresses, because a symbol table or a JIT's map that is
+// read later may name them.
 profile::Profile LiveProfile::snapshot() {
     const std::lock_guard lock{mutex_};
     profile::Profile profile;

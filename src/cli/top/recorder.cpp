@@ -1,3 +1,10 @@
+// recorder.cpp: starts the recorder as another process of this program, /proc/self/exe, so that both are of one version
+// wherever it is installed. posix_spawn(3) sets the child's descriptors and signal mask, so no code of this process
+// runs between fork and exec.
+//
+// Who holds which end of the pipe decides how the recording ends. This process keeps no writing end, so the reader sees
+// the end of the pipe when the recorder has ended. It has the reading end open twice, once as LiveProfile's own file;
+// it closes the first, so that the recorder gets SIGPIPE if the reader stops early.
 #include "cli/top/recorder.h"
 
 #include <fcntl.h>
@@ -70,6 +77,8 @@ class SpawnActions {
 
 }  // namespace
 
+// The pipes are close-on-exec; the copies that adddup2 makes in the child are not. The recorder's standard input is
+// /dev/null while the terminal is in use: its command would take keys away.
 Result<Recorder> Recorder::start(const std::vector<std::string>& words, bool keep_messages) {
     Recorder recorder;
     Pipe samples = TRY(make_pipe());
@@ -107,6 +116,7 @@ Recorder::~Recorder() {
     wait();
 }
 
+// Opening /dev/fd/N opens the pipe once more, since the reader opens its files by path (proc(5), /proc/PID/fd).
 std::string Recorder::recording() const {
     return fmt::format("/dev/fd/{}", recording_.get());
 }

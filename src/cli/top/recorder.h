@@ -28,8 +28,8 @@ class Recorder {
 
     /// The path by which the recording can be opened, once.
     std::string recording() const;
-    /// Closes this process's own end, so that the recording ends for its reader. Call it after the reader has opened
-    /// it.
+    /// Closes this process's own reading end: if the reader stops early, the recorder must get SIGPIPE and not wait for
+    /// room. Call it after the reader has opened the recording.
     void release_recording() { recording_ = broker::OwnedFd{}; }
     /// What the recorder and its command have printed since the last call, if it is kept. Does not wait.
     std::string messages();

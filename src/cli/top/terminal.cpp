@@ -1,3 +1,6 @@
+// terminal.cpp: ncurses, with as little of it as a list of lines needs. The library keeps its state in globals, so
+// there is one Terminal at a time. The whole screen is written at each draw(): curses compares it with what the
+// terminal shows and sends the difference only.
 #include "cli/top/terminal.h"
 
 #include <sys/ioctl.h>
@@ -54,7 +57,9 @@ constexpr std::array kKeys{
 
 }  // namespace
 
-// newterm() returns null for an unknown terminal, where initscr() would end the process. Ctrl-C stays a signal.
+// newterm() returns null for an unknown terminal, where initscr() would end the process. The locale decides whether the
+// letters of UTF-8 are shown. cbreak() passes each key on at once and leaves Ctrl-C a signal (raw() would not).
+// keypad() makes one code of the bytes that an arrow key sends; nodelay() lets wgetch() return without a key.
 Result<Terminal> Terminal::open() {
     std::setlocale(LC_CTYPE, "");
     if (::newterm(nullptr, stdout, stdin) == nullptr) {
@@ -69,7 +74,7 @@ Result<Terminal> Terminal::open() {
     ::keypad(stdscr, true);
     ::nodelay(stdscr, true);
     ::curs_set(0);
-    ::set_escdelay(50);  // ms: a single escape is a key, not the begin of one
+    ::set_escdelay(50);  // ms: a single escape is a key, not the beginning of one
     if (::has_colors()) {
         ::start_color();
         ::use_default_colors();
@@ -91,6 +96,7 @@ std::size_t Terminal::height() const {
     return static_cast<std::size_t>(::getmaxy(stdscr));
 }
 
+// The kernel knows the size first. curses would ask only in its own handler of SIGWINCH, which top blocks.
 void Terminal::adapt_to_size() {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)

@@ -70,7 +70,8 @@ struct Options {
     bool zero = false, stdio = false, hide_kernel = false, hide_user = false;
 };
 
-/// What the user gave of the options of `record`, and the command.
+/// What the user gave of the options of `record`, and the command: the recorder's arguments. The texts are passed on as
+/// they were given, so that the recorder reads and checks them as `record` does.
 std::vector<std::string> recorder_words(const Options& options) {
     std::vector<std::string> words;
     for (const CLI::Option* option : options.forwarded) {
@@ -109,7 +110,7 @@ class Messages {
     /// All of it for the user, after the screen is gone. The recorder's last line, how much it has written into the
     /// pipe, says nothing here.
     void print(Output& out) const {
-        if (cut_) out.note("anyperf: the begin of what the command has printed is not kept\n");
+        if (cut_) out.note("anyperf: the beginning of what the command has printed is not kept\n");
         std::string_view text = all_;
         while (!text.empty()) {
             const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -155,7 +156,8 @@ class Session {
     top::LiveProfile live_;
 };
 
-/// Shows what there is now. Then it weighs less. No table is printed while there is no sample.
+/// Shows what there is now. Then the samples weigh less, so that the table follows what programs do now. No table is
+/// printed while there is no sample.
 void Session::update() {
     view_.show(live_.snapshot());
     options_.zero ? live_.forget() : live_.decay();
@@ -188,7 +190,11 @@ bool Session::handle_input() {
     return quit;
 }
 
-// The screen stays when the command has ended, so that its profile can be read; a table ends with it.
+// Waits for the first of four things: the time of the next update, a key, a message, a signal. The reader's thread
+// wakes nobody, so its end is noticed after kKeyWait at most.
+//
+// The screen stays when the command has ended, so that its profile can be read; a series of tables ends with it. The
+// terminal is given back before anything is printed, and before the recorder is waited for, which may take a while.
 Result<int> Session::run() {
     while (!live_.opened()) wait_for_wakeup(signals_, AwaitedTasks{{}}, now_ns() + kMillisecond);
     recorder_.release_recording();

@@ -1,3 +1,11 @@
+// view.cpp: a state machine. A key goes to the first of three places that wants it: the line of input at the bottom (a
+// filter, a number of seconds), a pane of text (code, callers, help), or the table.
+//
+// show() replaces the profile every few seconds, so nothing may refer into it but what sum_up() has just made: the rows
+// and the selected one, which is kept by its position. A pane of text is a copy, and stays as it was when it was
+// opened.
+//
+// A render has three parts: the head, as many rows as fit, and the last line with a message, the input or the keys.
 #include "cli/top/view.h"
 
 #include <fmt/format.h>
@@ -71,6 +79,8 @@ std::vector<Line> lines_of(std::string_view text, Style style) {
     return lines;
 }
 
+/// Adds the tree of callers, the innermost first. A caller with less than kWarm per cent of the samples is left out,
+/// with all callers of its own.
 void add_callers(const profile::Profile& profile, const profile::Caller& caller, std::uint64_t whole, std::size_t depth,
                  std::vector<Line>& lines) {
     for (const profile::Caller& each : caller.callers) {
@@ -107,6 +117,7 @@ bool View::shows(const Row& row) const {
     return std::ranges::any_of(keys_, [&](profile::Key key) { return key_text(profile_, key, row).contains(filter_); });
 }
 
+// keep_samples: open_callers() needs the samples of the row, and they only have callers with call chains.
 void View::sum_up() {
     rows_ = {};
     if (events_.empty()) return;
@@ -136,6 +147,7 @@ View::Wish View::press(Key key) {
     return Wish::none;
 }
 
+// Keys that move the selection return at once; all others may change what the table shows, so it is made again.
 void View::press_in_table(Key key) {
     switch (key.named) {
         case Named::up: return select(selected_ - std::min<std::size_t>(selected_, 1));
@@ -238,6 +250,7 @@ void View::open_code() {
     pane_ = Pane::text;
 }
 
+// The shares are of the row's own samples: of those that its callees had, the callers are in the callees' rows.
 void View::open_callers() {
     if (rows_.rows.empty()) return;
     if (!options_.children) return say("to see callers, record them (-g) and turn totals on (t)");
@@ -263,6 +276,7 @@ std::string View::head() const {
     return printable(text);
 }
 
+/// The widths for the rows that are on the screen only, so that one long name far below does not widen a column.
 std::vector<std::size_t> View::column_widths(std::size_t first, std::size_t count) const {
     std::vector<std::size_t> widths;
     for (const profile::Key key : keys_) {
@@ -290,6 +304,7 @@ std::string View::row_text(const Row& row, const std::vector<std::size_t>& width
     return printable(text);
 }
 
+/// Scrolls no further than needed to show the selected row.
 std::vector<Line> View::render_table(std::size_t height) {
     if (selected_ < first_) first_ = selected_;
     if (selected_ >= first_ + height) first_ = selected_ + 1 - height;

@@ -1,9 +1,12 @@
-// packed_strings.h: a sorted table of strings in an image, packed: names of events begin alike, so of most strings only
-// the letters that differ from the string before are kept. A string is found by its number or by its letters.
+// packed_strings.h: a sorted table of strings in an image. Names of events begin alike, so most strings are stored
+// without the letters that they share with the string before. A string is found by its number or by its letters.
 //
-// tools/catalog/pack_vendor.py (SortedStrings) writes the layout: for each block of kBlock strings the offset of its
-// first from the end of these offsets; then the blocks. The first string of a block is whole; each other one begins
-// with a byte, the number of letters that it shares with the one before. Each ends with a NUL.
+// tools/catalog/pack_vendor.py (SortedStrings) writes the layout. The strings are in blocks of kBlock. First comes a
+// u32 for each block: its offset, counted from the end of these offsets. The blocks follow. In a block the first string
+// is whole. Each other one is a byte with the number of letters that it shares with the string before, and the rest. A
+// NUL ends each string.
+//
+// The first string of a block is whole so that a lookup is a binary search over the blocks, and then reads one of them.
 #pragma once
 
 #include <cstdint>

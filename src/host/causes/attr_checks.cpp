@@ -17,7 +17,9 @@ namespace anyperf::host::causes {
 
 namespace {
 
-/// The most that one read of a whole group may return: perf_event_validate_size(), kernel/events/core.c.
+/// The most that one read of a whole group may return. A sample can contain such a read, and a record has at most 64
+/// KiB: the kernel leaves the rest to call chains, registers and the like (perf_event_validate_size(),
+/// kernel/events/core.c).
 constexpr int kMaxReadBytes = 16 * 1024;
 
 /// The fields beyond the first `bytes` bytes of the attr that the user set: "sig_data, config3". abi::kAttrSizes has
@@ -137,7 +139,7 @@ Found no_such_tracepoint(const Failure& failure) {
                  "use the number in tracefs, events/SUBSYSTEM/NAME/id; it differs between kernels"};
 }
 
-// The kernel checks the flags before it looks at the attr.
+// The kernel checks the flags' bits before it looks at the attr, and the cgroup's CPU after it.
 Found bad_open_flags(const Failure& failure) {
     const auto& call = failure.call;
     if ((call.flags & ~kAllOpenFlags) != 0)

@@ -2,8 +2,8 @@
 // tools/perf/Documentation/perf.data-file-format.txt.
 //
 // A file is written front to back with pwrite(2) at `end_`, and only two things are written twice: the header, and
-// after a failure the end of the data. Records are collected in `buffer_` up to kBuffer bytes, so
-// that many small writes become one. `end_` moves only when whole records are in the file.
+// after a failure the end of the data. Records are collected in `buffer_` up to kBuffer bytes, so that many small
+// writes become one. `end_` moves only when whole records are in the file.
 //
 // When the disk is full three steps save the recording:
 // - write_out() keeps the whole records of the failed write and remembers the error, so later calls drop their records.
@@ -36,7 +36,7 @@ constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::size_t kEnds = 256;  // with a buffer between two of them: more than any feature sections need
 constexpr std::size_t kLeastBetweenEnds = 4096;
 constexpr std::size_t kSectionBytes = sizeof(FileSection);
-constexpr std::uint64_t kLastFeature = 32;  // of perf 6.1, which ends its list of features with it
+constexpr std::uint64_t kLastFeature = 32;  // HEADER_LAST_FEATURE of perf 6.1: in a stream it ends the features
 
 /// An {offset, size} pair: struct perf_file_section of perf.
 FileSection section(std::uint64_t offset, std::uint64_t size) {
@@ -93,7 +93,7 @@ Result<FileWriter> FileWriter::create(const std::string& path) {
     return FileWriter{fd, is_pipe, name};
 }
 
-// The moved-from object gives up the descriptor; everything else in it may be anything.
+// Only the descriptor of the moved-from object is defined: it has none, so its destructor closes nothing.
 FileWriter::FileWriter(FileWriter&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       is_pipe_(other.is_pipe_),
@@ -273,7 +273,7 @@ Result<void> FileWriter::finish(Facts facts) {
         bodies.bytes(body.bytes);
     }
     while (!write_end(table, bodies.view())) {
-        // Without room after the data, the last data make room.
+        // There is no room after the data: the last records give way.
         const auto before = std::ranges::find_if(ends_.rbegin(), ends_.rend(),
                                                  [&](std::uint64_t at) { return at < end_ && at >= data_offset_; });
         if (before == ends_.rend()) {

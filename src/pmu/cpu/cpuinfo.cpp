@@ -36,8 +36,8 @@ bool is_removed(std::string_view flag, bool deterministic) {
            (deterministic && std::ranges::find(kRandomFlags, flag) != kRandomFlags.end());
 }
 
-/// The host's flags without the removed ones, and with arch_perfmon, which the virtual PMU has on any host. Of a host
-/// with AVX-512, a Skylake client shows no more than it has itself (rows_without_avx512()).
+/// The host's flags without the removed ones, and with arch_perfmon, which the virtual PMU has on any host. On a host
+/// with AVX-512 a presented Skylake client also hides what such a CPU lacks (rows_without_avx512()).
 std::string flags(std::string_view host, const CpuIdentity& cpu, bool deterministic) {
     const bool is_client = cpu.model == kSkylakeClient.model && host.find("avx512f") != std::string_view::npos;
     std::string kept;
@@ -53,6 +53,8 @@ std::string flags(std::string_view host, const CpuIdentity& cpu, bool determinis
     return has_counters ? kept : kept + " arch_perfmon";
 }
 
+/// The cache size is that of the L3 in CPUID (cpuid_identity.h). bogomips is twice the clock, as of every kernel that
+/// takes its delays from the TSC.
 constexpr std::array kLines{
     Line{"vendor_id", [](std::string_view, const CpuIdentity&) { return std::string{kVendor}; }},
     Line{"cpu family", [](std::string_view, const CpuIdentity&) { return fmt::format("{}", kFamily); }},

@@ -1,5 +1,6 @@
-// threads_records.cpp: the thread made the record in its own memory, so the bytes may be anything. A reader of the ring
-// relies on header.size, so the size must be that of the bytes.
+// threads_records.cpp: checks and writes a record that a thread has sent. A program can send any bytes, so the type and
+// the size are checked: whoever reads the ring finds the next record by header.size. The other fields are the thread's
+// own statements.
 #include "subsystem/output/threads_records.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 namespace anyperf::subsystem {
 namespace {
 
+// PERF_RECORD_ types (abi/records.h).
 constexpr std::uint32_t kThrottle = 5;
 constexpr std::uint32_t kUnthrottle = 6;
 constexpr std::uint32_t kSample = 9;
@@ -33,7 +35,7 @@ bool write_threads_record(World& world, Event& event, std::span<const std::byte>
     const RingIndex index = event.ring;
     const std::uint32_t type = type_of(record);
     if (index == 0 || type == 0 || event.task == nullptr) return false;
-    const RecordOrigin moment{event.task->id.pid, event.task->id.tid, world.host.clock(CLOCK_MONOTONIC),
+    const RecordOrigin origin{event.task->id.pid, event.task->id.tid, world.host.clock(CLOCK_MONOTONIC),
                               static_cast<std::uint32_t>(event.task->cpu)};
     WriteResult written;
     {
@@ -42,7 +44,7 @@ bool write_threads_record(World& world, Event& event, std::span<const std::byte>
         if (memory.empty()) return false;
         const Ring ring{&world.host.ring_page(index), memory.data(), memory.size() - kRingPageBytes};
         const RingLock held(world, ring.page->lock);
-        RingWriter writer{ring, *page, moment};
+        RingWriter writer{ring, *page, origin};
         if (!held) {
             ++page->lost;
         } else if (writer.begin(record.size())) {

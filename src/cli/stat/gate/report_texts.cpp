@@ -1,3 +1,5 @@
+// report_texts.cpp: three ways of escaping, one for each kind of report. The texts are names of events and of commands,
+// which users choose freely.
 #include "cli/stat/gate/report_texts.h"
 
 #include <fmt/format.h>
@@ -9,12 +11,15 @@
 
 namespace anyperf::cli::stat {
 
+// In a table of GitHub's Markdown a '|' ends the cell, also inside of code, and a line end ends the row (GFM, 4.10).
 std::string markdown_cell(std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
     std::ranges::replace(text, '\n', ' ');
     return text;
 }
 
+// A workflow command is one line ("::error title=T::MESSAGE"). The runner of GitHub Actions turns exactly these three
+// escapes back (actions/toolkit, escapeData()).
 std::string workflow_data(const std::string& text) {
     std::string escaped;
     for (const char character : text) {
@@ -30,6 +35,8 @@ std::string workflow_data(const std::string& text) {
     return escaped;
 }
 
+// XML 1.0 has no place for most control characters, not even as references (2.2, Char). A tab and line ends are
+// allowed, but an attribute would show them as blanks (3.3.3).
 std::string xml_text(const std::string& text) {
     std::string escaped;
     for (const char character : text) switch (character) {
@@ -55,6 +62,7 @@ Result<GateReport> parse_report(std::string_view option, const std::string& text
                                  known ? "it names no file" : "there is no such format", "give one of " + names});
 }
 
+// The last bytes are written by fclose() or fflush(), so a full disk may show only there.
 Result<void> write_report_file(const std::string& file, const std::string& text, bool append) {
     const bool to_standard_output = file == "-";
     std::FILE* const out = to_standard_output ? stdout : std::fopen(file.c_str(), append ? "ae" : "we");
