@@ -1,6 +1,7 @@
 // disassembly.cpp: x86 code as text, with the library Zydis. A function may contain data (jump tables), and a wrong
 // byte must not end the listing. Where no instruction can be decoded, one byte is shown as `.byte`, and decoding goes
-// on after it.
+// on after it. x86 code has no marks between instructions, but decoding that began at a wrong byte meets the right
+// boundaries again after a few instructions.
 #include "annotation/disassembly.h"
 
 #include <Zydis/Zydis.h>

@@ -1,3 +1,6 @@
+// source_text.cpp: the paths are those of debug information, which anybody may have written. So only regular files are
+// read: a FIFO would block (hence O_NONBLOCK), and a device may give bytes for ever. A file that is newer than the
+// program is shown as it is; its lines may be others than those that were compiled.
 #include "annotation/source_text.h"
 
 #include <fcntl.h>

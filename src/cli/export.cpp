@@ -116,10 +116,8 @@ Result<int> export_profile(const Options& options, Output& out) {
     const exports::Format& format = *TRY(checked_format(options));
     const analysis::ReadProfile exported = TRY(read(options.input, options, format, out));
     const profile::Profile& profile = exported.profile;
-    exports::ExportOptions writing {
-        .events = TRY(chosen_events(profile, options.events))
-        , .version = ANYPERF_VERSION
-    };
+    const std::vector<profile::EventId> events = TRY(chosen_events(profile, options.events));
+    exports::ExportOptions writing{.events = events, .version = ANYPERF_VERSION};
     const std::string& event = profile.events[writing.events.front()].name;
     if (format.one_event && writing.events.size() > 1)
         out.note(fmt::format("anyperf: {} has one event, so it is {}; the recording has {} (choose with -e)\n",
@@ -128,8 +126,8 @@ Result<int> export_profile(const Options& options, Output& out) {
     if (!options.baseline.empty()) {
         baseline = TRY(read(options.baseline, options, format, out));
         writing.baseline = &baseline->profile;
-        writing.baseline_event = TRY(chosen_events(baseline->profile, {event}))
-        .front();
+        const std::vector<profile::EventId> same = TRY(chosen_events(baseline->profile, {event}));
+        writing.baseline_event = same.front();
     }
     const std::string text = format.write(profile, writing);
     if (options.output != "-") {

@@ -54,8 +54,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
 /// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. What decides how the
 /// run goes on (`deterministic`, `turns`, `order`, `cpus`, `seed`, `epoch`) belongs to broker::RunOptions: apply_to().
-/// Error:
-/// --cpu-model or --machine names nothing known, or the machine's file is not valid.
+/// Error: --cpu-model or --machine names nothing known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 /// The name of the modelled machine, which is shown with modelled counts: a preset's name, or that of the file without

@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::size_t kMostLostFiles = 5;  // that are named: a machine's update may replace all of its libraries
 
-/// The files of samples that could not be read, with the number of their samples; most samples first. `all` becomes the
-/// number of all samples.
+/// The files that could not be read and have at least one per cent of the samples, with the number of their samples;
+/// most samples first. `all` becomes the number of all samples.
 std::vector<std::pair<const profile::Dso*, std::uint64_t>> lost_files(const profile::Profile& profile,
                                                                       std::uint64_t& all) {
     std::vector<std::uint64_t> samples(profile.dsos.size());

@@ -1,5 +1,8 @@
-// chrome.cpp: the Trace Event Format: each call is a complete event ("X"), from the first of consecutive samples that
-// have it to the end of the last. Times are in microseconds.
+// chrome.cpp: the Trace Event Format ("Trace Event Format", a document of the Chromium project): each call is a
+// complete event ("X") with its start and duration, from the first of consecutive samples that have it to the end of
+// the last. Metadata events ("M") name the threads. Times are in microseconds from the first record on, as decimal
+// numbers with three digits, so that no nanosecond is lost. The viewer nests events of a thread by their times, so an
+// inner call is written before the outer one that ends with it.
 #include <fmt/format.h>
 
 #include <algorithm>

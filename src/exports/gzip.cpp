@@ -14,7 +14,8 @@ constexpr int kWindow = 15;  // bits: the largest of zlib
 constexpr int kGzip = 16;    // added to the window: with a header of gzip
 constexpr int kMemory = 8;   // zlib's default
 
-/// The whole input in one stream. zlib counts in 32 bits, so large input is passed in parts.
+/// The whole input in one stream, of raw deflate or with gzip's header: zlib takes the choice from the sign and size of
+/// the window. zlib counts in 32 bits, so large input is passed in parts.
 std::string compressed(std::string_view bytes, int window) {
     z_stream stream{};
     // Fails only without memory, as operator new does.

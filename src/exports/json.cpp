@@ -1,5 +1,7 @@
 // json.cpp: the whole profile: functions, stacks as a tree (each with the number of its caller), and samples. Rows are
-// lines, so that a difference between two files can be read. Numbers of rows are positions in the arrays.
+// lines, so that a difference between two files can be read. Numbers of rows are positions in the arrays. A caller has
+// a lower number than its callees, so a reader can build the tree in one pass. "format" has a number, which changes if
+// a member gets another meaning.
 #include "exports/exporter.h"
 #include "exports/frame_names.h"
 #include "exports/json_text.h"

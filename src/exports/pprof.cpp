@@ -34,7 +34,7 @@ enum ProfileField : std::uint32_t {
 };
 
 // Writes the message from its fields' numbers, without generated code. A field that is 0 or empty is left out, as
-// proto3 does.
+// proto3 does. Addresses are those of the symbol table of each file, so a mapping begins at 0.
 class PprofWriter {
   public:
     PprofWriter(const profile::Profile& profile, const ExportOptions& options) : profile_(profile), options_(options) {}

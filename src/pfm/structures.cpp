@@ -1,3 +1,5 @@
+// structures.cpp: the rule of sizes that perf_event_open(2) has for its attr, too. A caller that was compiled against a
+// newer header has more fields than this library knows: they may be ignored only if they ask for nothing.
 #include "pfm/structures.h"
 
 #include <algorithm>

@@ -98,10 +98,12 @@ Result<std::int64_t> whole_number(const Place& place, const toml::node& node, st
 Result<void> read_command(const Place& place, const toml::node& node, Bench& bench) {
     const std::string example =
         R"(command = ["sort", "numbers.txt"], or command = "sort numbers.txt | uniq" for a shell)";
-    if (node.is_string())
-        bench.command = { "/bin/sh", "-c", TRY(string_of(place, node, "command", example)) };
-    else
+    if (node.is_string()) {
+        const std::string line = TRY(string_of(place, node, "command", example));
+        bench.command = {"/bin/sh", "-c", line};
+    } else {
         bench.command = TRY(strings_of(place, node, "command", example));
+    }
     if (bench.command.back().empty() && bench.command.size() == 1)
         return std::unexpected(bad_value(place, node, "command is empty", example));
     return {};
@@ -306,10 +308,8 @@ Result<BenchFile> parse_bench_file(std::string_view text, const std::string& pat
     defaults.directory = place.directory;
     defaults.events = {"instructions:u"};
     TRY(read_keys(place, table, true, defaults));
-    BenchFile file {
-        TRY(read_benches(place, table, defaults))
-        , ""
-    };
+    BenchFile file;
+    file.benches = TRY(read_benches(place, table, defaults));
     if (const toml::node* const baseline = table.get(kBaseline))
         file.baseline = absolute(place, TRY(string_of(place, *baseline, "baseline", "baseline = \"counts.json\"")));
     return file;

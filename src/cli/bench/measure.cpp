@@ -1,3 +1,9 @@
+// measure.cpp: what a bench needs of another process is text: the JSON of `stat --json` and of `run --count-to`, and
+// the words of an error. Both come through a descriptor of their own (kResults), because the command has the standard
+// ones.
+//
+// If counts differ, `stat` says only that they do: it adds up all threads. So find_difference() repeats the command by
+// `run`, which counts each thread, until two runs differ, and names the first thread that does.
 #include "cli/bench/measure.h"
 
 #include <fmt/format.h>

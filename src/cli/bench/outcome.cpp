@@ -110,8 +110,8 @@ Result<std::vector<EarlierBench>> read_results(const std::string& path, const st
     for (const Json& bench : file["benches"]) {
         if (!bench.is_object() || !bench.contains("name") || !bench["name"].is_string() || !bench.contains("report"))
             return std::unexpected(bad_results("an element of \"benches\" has no name, or no report"));
-        const std::string name = bench["name"].get<std::string>();
-        benches.push_back({ name, bench["report"], TRY(stat::baseline_in(nlohmann::json(bench["report"]), path)) });
+        auto counts = TRY(stat::baseline_in(nlohmann::json(bench["report"]), path));
+        benches.push_back({bench["name"].get<std::string>(), bench["report"], std::move(counts)});
     }
     return benches;
 }

@@ -1,3 +1,6 @@
+// own_stack.cpp: a main() that goes on with another stack. The kernel gave this process a small one, because of a limit
+// that the user set for the command (ulimit -s), and the limit cannot be raised without changing it for the command.
+// ucontext(3) switches stacks without a thread, so that everything stays on the thread that the process began with.
 #include "cli/command/own_stack.h"
 
 #include <pthread.h>

@@ -1,5 +1,10 @@
 // zsh_script.cpp: completion for zsh, by _arguments (zshcompsys(1)). `-S` ends the options at `--`; `-A "-*"` at the
 // first word of a command.
+//
+// _arguments gets a specification for each spelling of an option, and does the rest: it knows where options may be,
+// which of them take the next word, and what `--name=` begins. compset -P takes what precedes the last comma or brace
+// of a list of names out of the word that is completed. The words after "command" go to _normal, the completion of any
+// command.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -58,7 +63,9 @@ std::string escaped(std::string_view text) {
     return safe;
 }
 
-/// The specification of one spelling of an option: '*--event=[help]:value:action'. The star lets it be repeated.
+/// The specification of one spelling of an option: '*--event=[help]:value:action'. The star lets it be repeated. "="
+/// lets a long option's value follow after an "=" or as the next word, "+" that of a letter directly or as the next
+/// word.
 std::string specification(const CompletedOption& option, const std::string& name) {
     const std::string_view joined = !option.takes_value ? "" : name.starts_with("--") ? "=" : "+";
     const std::string value = !option.takes_value          ? ""

@@ -29,7 +29,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
 void add_callers(const Profile& profile, const profile::Caller& caller, std::uint64_t whole,
                  const TableOptions& options, std::size_t depth, std::string& text) {
     for (const profile::Caller& each : caller.callers) {
-        // Of a row's own weight: a caller that brings less than half a percent says nothing.
+        // The shares are of the whole event, as in perf's mode "graph". Less than half a per cent says nothing.
         if (share(each.weight, whole) < std::max(options.percent_limit, 0.5)) continue;
         fmt::format_to(std::back_inserter(text), "{:{}}{:.2f}% {}{}\n", "", 12 + depth * 2, share(each.weight, whole),
                        symbol_text(profile, profile.locations[each.place], each.frame),
@@ -118,7 +118,7 @@ void add_shares(const GroupRow& row, const std::vector<profile::Rows>& rows, con
         fmt::format_to(out, "{:>8.2f}%", share(row.of[i] ? row.of[i]->self : 0, rows[i].weight));
 }
 
-/// The titles above them. Those of a group's columns are at their right ends.
+/// The titles above the shares. A group has one title for the columns of its events, at their right end.
 void add_titles(std::size_t events, const TableOptions& options, std::string& text) {
     const std::size_t more = (events - 1) * 9;
     text += "#\n#";

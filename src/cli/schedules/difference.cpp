@@ -1,3 +1,6 @@
+// difference.cpp: reads two logs of --log-schedule side by side, one line at a time: they may be larger than memory,
+// and only the first difference matters. Every later line may differ only because of it. So beside the two lines that
+// differ it shows where the same thread was last in both logs.
 #include "cli/schedules/difference.h"
 
 #include <fmt/format.h>

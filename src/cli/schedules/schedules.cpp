@@ -1,3 +1,9 @@
+// schedules.cpp: each order is a run of its own, `anyperf run --order N`, so a run that the user repeats later with
+// that number is the same run. Three things of a run are compared: the exit status, the output, and the counts of each
+// thread. The counts notice a race whose result was the same by chance; they are reported, but do not decide.
+//
+// An order that makes all threads wait for each other ends the run with an error. That is a result, too: the program
+// can deadlock.
 #include "cli/schedules/schedules.h"
 
 #include <fmt/format.h>
@@ -43,7 +49,7 @@ Result<Outcome> run_once(const SchedulesOptions& options, std::uint64_t order) {
                                            fmt::format("/proc/self/fd/{}", bench::kResults), "--"});
     child.words.insert(child.words.end(), options.command.begin(), options.command.end());
     bench::ChildResult result = TRY(bench::run_child(child));
-    // With a report the command ran, and 125 is its own status.
+    // With a report the command ran, and 125 is its own status. The words are those of a deadlock's error.
     if (result.exit_status == kAnyperfFailed && result.results.empty() &&
         !result.errors.contains("wait for each other"))
         return std::unexpected(Error{fmt::format("cannot run with order {}", order), result.errors, ""});

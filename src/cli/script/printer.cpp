@@ -1,4 +1,11 @@
 // printer.cpp: text of samples, as perf prints it (frame_writer.cpp).
+//
+// A recording has millions of samples, and neighbours are alike. So three texts are kept and copied instead of made:
+// - that of the task (task_text_), until another task has a sample;
+// - those of frames, by address (FrameWriter);
+// - the outer frames of the last chain: most chains differ from the one before only in their inner frames. Their text
+// is
+//   still in the buffer.
 #include "cli/script/printer.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,9 @@
 // metrics.cpp: the table of ratios, which are those of `perf stat` (perf-stat(1), "EXAMPLES"), the rates, and the
 // shares of --topdown.
+//
+// An event has one metric at most. The first that can be computed wins: of a clock the CPUs utilized, of a topdown
+// event its share, else the ratio to its denominator, else the rate by CPU time. Two counts are combined only if they
+// are of the same place, cgroup and PMU.
 #include "cli/stat/metrics.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,12 @@
 // open_counters.cpp: opens the counters of a plan, and turns readings into lines. virtual_events.h has what differs for
 // the virtual PMU: it changes events before they are opened, and gives refusals other words.
+//
+// From a plan to lines there are three steps:
+// - A plan has scopes: one, or one for each cgroup. Each scope has its own CounterSet, with a counter for each event in
+//   each place (a thread or a CPU). Events are numbered over all groups of a scope.
+// - A reading is a Snapshot: the counts of all scopes in one vector. An interval is the difference of two snapshots.
+// - A row (places/rows.h) says which places one line adds up: with -A each CPU has a row, with --per-socket each
+//   socket, else all places are one row. An event has a line for each row.
 #include "cli/stat/open_counters.h"
 
 #include <fmt/format.h>
@@ -151,7 +158,7 @@ Result<void> set_filters(CounterSet& set, const Scope& scope) {
             return std::unexpected(
                 Error{fmt::format("cannot filter {} by {}", event.name, filter),
                       done.error().cause +
-                          ": the filter names a field that the tracepoint does not have, or is no expression",
+                          ": the filter names a field that the tracepoint does not have, or is not a valid expression",
                       "the tracepoint's fields: " + fields_file(event)});
         }
     }

@@ -1,3 +1,6 @@
+// run_identity.cpp: gathers what decides a count besides the program, and compares it. Each part has changed counts
+// without a change of the program: libraries choose other code on another CPU (glibc's memcpy by its features), the
+// environment moves the stack and is searched by getenv(3), another version of anyperf may model another cost.
 #include "cli/stat/run_identity.h"
 
 #include <fmt/format.h>
@@ -32,6 +35,8 @@ class Hash {
     std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
+/// A hash, since variables may contain secrets, and reports are published. The order of the variables depends on the
+/// shell, so they are sorted; a zero byte ends each.
 std::string environment_hash() {
     std::vector<std::string_view> variables;
     for (char** variable = ::environ; *variable != nullptr; ++variable)

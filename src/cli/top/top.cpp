@@ -229,12 +229,13 @@ Result<int> run_top(Options& options, Output& out) {
     const bool screen =
         !options.stdio && options.iterations == 0 && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
     TRY(record::check(options.recording));
-    top::ViewOptions view {
-        .keys = TRY(profile::keys_named(options.keys))
-        , .children = options.recording.sampling.call_graph != recording::CallGraph::none,
-            .hide_kernel = options.hide_kernel, .hide_user = options.hide_user,
-            .delay_ms = static_cast<std::uint64_t>(options.delay * 1000.0), .paths = symbol_paths({})
-    };
+    auto keys = TRY(profile::keys_named(options.keys));
+    top::ViewOptions view{.keys = std::move(keys),
+                          .children = options.recording.sampling.call_graph != recording::CallGraph::none,
+                          .hide_kernel = options.hide_kernel,
+                          .hide_user = options.hide_user,
+                          .delay_ms = static_cast<std::uint64_t>(options.delay * 1000.0),
+                          .paths = symbol_paths({})};
     const auto wants = [&](profile::Key key) { return std::ranges::find(view.keys, key) != view.keys.end(); };
     unwind::Unwinder unwinder{symbol_paths({})};
     const analysis::ReadOptions reading{.call_chains = view.children,

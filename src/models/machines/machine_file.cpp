@@ -170,10 +170,9 @@ Result<Prefetch> read_prefetch(const Object& machine, Prefetch base) {
     if (!machine.has("prefetch")) return base;
     const Object object = TRY(machine.object("prefetch"));
     TRY(object.only({"next_line", "stride"}));
-    return Prefetch {
-        .next_line = TRY(object.flag("next_line", base.next_line))
-        , .stride = TRY(object.flag("stride", base.stride))
-    };
+    const bool next_line = TRY(object.flag("next_line", base.next_line));
+    const bool stride = TRY(object.flag("stride", base.stride));
+    return Prefetch{.next_line = next_line, .stride = stride};
 }
 
 Result<BranchUnit> read_branches(const Object& machine, BranchUnit unit) {

@@ -1,3 +1,5 @@
+// modifier_words.cpp: a refusal names the fields of the attr that the kernel does not accept, since it is made for
+// every verb and for the library. Whoever typed `cycles:u` may not know exclude_kernel, so stat puts the letter there.
 #include "cli/stat/events/modifier_words.h"
 
 #include <array>

@@ -1,3 +1,5 @@
+// machine_table.cpp: the table of --machine A,B. Each machine had a run of its own with the same events, so the reports
+// have the same lines in the same order. The first machine is the one that the others are compared with.
 #include "cli/stat/output/machine_table.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// metric_values.cpp: the values of -M. An event of a metric has a line for each place (CPU, core, thread) and cgroup,
+// and one for each PMU that has it (cpu_core and cpu_atom). A metric is computed for each place and cgroup, from the
+// lines there, added up over the PMUs. It is shown once for each place, next to the line of its first event.
 #include "cli/stat/vendor_metrics/metric_values.h"
 
 #include <cmath>
