@@ -4,6 +4,10 @@
 //
 // The caller's memory is written on success only, and of an attr only as many bytes as its `size` says. Strings and
 // arrays for the caller come from malloc(3): the caller frees them.
+//
+// libpfm4 is the reference for all that the manual leaves open, because programs rely on it: which of two errors is
+// returned, that a failed call leaves `fstr` and `codes` as they were, and that canonical strings show raw masks cut to
+// 32 bits (short_raw_masks). tests/clients/pfm compares both libraries.
 #include "events/catalog/encoding/encoding.h"
 
 #include <perfmon/pfmlib_perf_event.h>
@@ -121,7 +125,8 @@ ErrorCode encode_perf(const Session& session, const char* text, unsigned plm, Os
     return ErrorCode::success;
 }
 
-/// Whether `plm` has no undefined privilege levels.
+/// Whether `plm` has no undefined privilege levels. Undefined bits are refused, so that a later version of the
+/// interface can give them a meaning.
 bool known_levels(int plm) {
     return (static_cast<unsigned>(plm) & ~kKnownLevels) == 0;
 }
@@ -156,6 +161,7 @@ pfm_err_t pfm_get_os_event_encoding(const char* str, int dfl_plm, pfm_os_t os, v
     return number_of(anyperf::pfm::encode_for_os(session, str, static_cast<unsigned>(dfl_plm), os, args));
 }
 
+// The caller either passes an array with its length, or null and 0, and gets an array. Anything between is an error.
 pfm_err_t pfm_get_event_encoding(const char* str, int dfl_plm, char** fstr, int* idx, uint64_t** codes, int* count) {
     const Session session;
     if (!session.initialized()) return PFM_ERR_NOINIT;
@@ -182,6 +188,7 @@ pfm_err_t pfm_get_perf_event_encoding(const char* str, int dfl_plm, struct perf_
     return number_of(code);
 }
 
+// The string is read, but nothing is encoded.
 int pfm_find_event(const char* str) {
     const Session session;
     if (!session.initialized()) return PFM_ERR_NOINIT;

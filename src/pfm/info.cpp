@@ -3,6 +3,11 @@
 //
 // Texts in the answers are part of the library and valid for as long as it is loaded; those of tracepoints until
 // pfm_terminate().
+//
+// An event's number has the PMU's id and the event's index in that PMU (structures.h). Both are part of libpfm's
+// interface in practice, since programs store numbers: ids are those of pfm_pmu_t, and an index is the event's position
+// in the PMU's table. A model may lack events of a table that it shares with others, so numbers have gaps: programs go
+// from one event to the next by pfm_get_event_next().
 #include <perfmon/pfmlib.h>
 
 #include <bit>
@@ -196,7 +201,7 @@ extern "C" {
 pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t* output) {
     const Session session;
     if (!session.initialized()) return PFM_ERR_NOINIT;
-    // An id without a PMU is NOTSUPP; INVAL is only for ids beyond the table.
+    // As in libpfm4: an id without a PMU is NOTSUPP; INVAL is only for ids beyond the table.
     const auto id = static_cast<std::uint32_t>(pmu);
     if (id >= catalog::id_limit() || output == nullptr) return PFM_ERR_INVAL;
     if (!acceptable_size(output, output->size, sizeof *output)) return PFM_ERR_INVAL;

@@ -25,6 +25,8 @@ using catalog::MachinePmus;
 constinit std::atomic<const MachinePmus*> current{nullptr};
 constinit std::atomic<unsigned> readers{0};
 constinit std::mutex changing;
+// Not a static object: the order in which destructors run at exit is not known, and a caller's may still use the
+// library.
 alignas(MachinePmus) constinit unsigned char storage[sizeof(MachinePmus)] = {};
 
 /// An environment variable; empty if it is not set.
@@ -72,6 +74,8 @@ void initialize() {
     current.store(machine, std::memory_order_seq_cst);
 }
 
+// New calls see no machine from the exchange on, so the number of readers only falls. They are short, so the wait
+// yields instead of sleeping.
 void terminate() {
     const std::lock_guard lock{changing};
     const MachinePmus* machine = current.exchange(nullptr, std::memory_order_seq_cst);
