@@ -1,10 +1,10 @@
 // byte_order.cpp: which bytes of a record are numbers, and how wide they are.
 //
 // A record is not one kind of number: a u32 pair, a u64 and a text need different treatment, and only the record's type
-// and its event's attr say which is where. perf swaps every sample as 64-bit words and then swaps the pairs of u32 back;
-// here each field is swapped by its shape, so nothing is swapped twice. Bytes stay as they are: names, raw data of
-// tracepoints, the copied stack. Their contents are of the other machine, whose conventions the reader of a profile does
-// not need.
+// and its event's attr say which is where. perf swaps every sample as 64-bit words and then swaps the pairs of u32
+// back; here each field is swapped by its shape, so nothing is swapped twice. Bytes stay as they are: names, raw data
+// of tracepoints, the copied stack. Their contents are of the other machine, whose conventions the reader of a profile
+// does not need.
 //
 // Sizes in a foreign record are read while they are swapped, since a count decides how many numbers follow. None is
 // trusted: Swapper never passes the end of the record.
@@ -103,9 +103,9 @@ void swap_shape(std::string_view sizes, std::uint16_t misc, Swapper& swapper) {
     for (const char size : sizes) switch (size) {
             case '2': swapper.swap<std::uint16_t>(); break;
             case '4': swapper.swap<std::uint32_t>(); break;
-            case '8': swapper.swap<std::uint64_t>(); break;
             case '*': swapper.words(swapper.left() / 8); break;
             case '-': swap_identity(swapper, (misc & kMiscMmapBuildId) != 0); break;
+            default: swapper.swap<std::uint64_t>();  // '8'
         }
 }
 

@@ -95,6 +95,7 @@ Result<Recorder> Recorder::start(const std::vector<std::string>& words, bool kee
     std::vector<std::string> texts{"anyperf", "record", "-o", "-"};
     texts.insert(texts.end(), words.begin(), words.end());
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (std::string& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
     const SpawnAttributes attributes;
