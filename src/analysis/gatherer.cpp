@@ -11,7 +11,11 @@ namespace anyperf::analysis {
 using profile::Context;
 
 Gatherer::Gatherer(const ReadOptions& options, const perfdata::Reader& reader)
-    : options_(options), reader_(reader), dsos_(options.paths), processes_(strings_, dsos_) {
+    : options_(options),
+      reader_(reader),
+      dsos_(options.paths),
+      processes_(strings_, dsos_),
+      traces_(reader, processes_, dsos_) {
     processes_.use_build_ids(reader.facts().build_ids);
 }
 
@@ -27,29 +31,48 @@ void Gatherer::user_record(perfdata::RecordType type, perfdata::Bytes, bool) {
     if (type == perfdata::RecordType::header_build_id) processes_.use_build_ids(reader_.facts().build_ids);
 }
 
+std::size_t Gatherer::RootHash::operator()(const Root& root) const {
+    const Context& context = root.context;
+    std::uint64_t bits = 0;
+    for (const std::uint32_t each : {context.event.value, context.comm.value, context.pid, context.tid, context.cpu,
+                                     context.detail.value, root.space})
+        bits = (bits ^ each) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
+    return bits ^ bits >> 32;
+}
+
 // Most samples have the task of the one before, so the root is looked up only if something has changed: another task or
 // event, or any record, which may have given the task another name or address space.
 std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t event) {
     const std::uint32_t cpu = options_.cpu ? sample.cpu : Context::kAny;
-    const std::array task{sample.pid, sample.tid, cpu};
+    const profile::DetailId detail = detail_of(sample, event);
+    const std::array task{sample.pid, sample.tid, cpu, detail.value};
     if (processes_.version() == last_version_ && task == last_task_ && event == last_event_) return last_root_;
     const Root root{{.event = {static_cast<std::uint32_t>(event)},
                      .comm = processes_.comm(sample.tid),
                      .pid = options_.pid ? sample.pid : Context::kAny,
                      .tid = options_.tid ? sample.tid : Context::kAny,
-                     .cpu = cpu},
+                     .cpu = cpu,
+                     .detail = detail},
                     processes_.space(sample.pid)};
-    // Few roots are alive at a time, and the newest are used most.
-    const auto found = std::find(roots_.rbegin(), roots_.rend(), root);
-    last_root_number_ = static_cast<std::uint32_t>(roots_.rend() - found) - 1;
-    if (found == roots_.rend()) {
-        last_root_number_ = static_cast<std::uint32_t>(roots_.size());
-        roots_.push_back(root);
-    }
+    const auto [found, fresh] = root_numbers_.try_emplace(root, static_cast<std::uint32_t>(roots_.size()));
+    if (fresh) roots_.push_back(root);
+    last_root_number_ = found->second;
     last_version_ = processes_.version();
     last_task_ = task;
     last_event_ = event;
     return last_root_ = stacks_.root(last_root_number_);
+}
+
+profile::DetailId Gatherer::detail_of(const perfdata::Sample& sample, std::size_t event) {
+    if (options_.traces == Traces::none ||
+        (options_.traces == Traces::of_tracepoints_only && !traces_.only_tracepoints()))
+        return profile::kNone<profile::DetailId>;
+    trace_.clear();
+    traces_.append(sample, event, trace_);
+    const profile::StringId text = strings_.intern(trace_);
+    const auto [at, fresh] = details_by_trace_.try_emplace(text.value);
+    if (fresh) at->second = details_.add({.trace = text});
+    return at->second;
 }
 
 // A trie shares callers, so it grows from the outermost frame inwards, whereas a sample has the innermost frame first.
@@ -117,6 +140,11 @@ std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile) {
 
 // The contexts of the profile have the numbers of the roots.
 void Gatherer::add_to(profile::Profile& profile) {
+    for (std::uint32_t i = 0; i < details_.size(); ++i) {
+        profile::Detail detail = details_[{i}];
+        detail.trace = profile.strings.intern(strings_[detail.trace]);
+        profile.details.add(detail);
+    }
     for (const Root& root : roots_) {
         Context context = root.context;
         context.comm = profile.strings.intern(strings_[context.comm]);
@@ -149,6 +177,8 @@ void Gatherer::drop_dead_stacks() {
         return roots.size() - 1;
     });
     roots_ = std::move(roots);
+    root_numbers_.clear();
+    for (std::uint32_t i = 0; i < roots_.size(); ++i) root_numbers_.emplace(roots_[i], i);
     std::vector<SpaceId> used;
     used.reserve(roots_.size());
     for (const Root& root : roots_) used.push_back(root.space);

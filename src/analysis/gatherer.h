@@ -5,12 +5,15 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/namer.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "analysis/read_options.h"
+#include "analysis/trace_texts.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 #include "symbols/dso.h"
@@ -43,6 +46,9 @@ class Gatherer final : public perfdata::Consumer {
         SpaceId space = 0;
         bool operator==(const Root&) const = default;
     };
+    struct RootHash {
+        std::size_t operator()(const Root& root) const;
+    };
     /// A sample of its own, for ReadOptions::times.
     struct Timed {
         std::uint32_t node, root;
@@ -51,6 +57,8 @@ class Gatherer final : public perfdata::Consumer {
 
     /// The root of the sample's stack. Sets last_root_number_, the index in roots_.
     std::uint32_t root_of(const perfdata::Sample& sample, std::size_t event);
+    /// What is kept of the sample besides its task and stack; kNone: nothing.
+    profile::DetailId detail_of(const perfdata::Sample& sample, std::size_t event);
     /// Fills frames_ from the call chain and the copied stack.
     void gather_frames(const perfdata::Sample& sample, SpaceId space);
     void gather_user_stack(const perfdata::Sample& sample, SpaceId space);
@@ -64,8 +72,13 @@ class Gatherer final : public perfdata::Consumer {
     profile::Strings strings_;
     symbols::Dsos dsos_;
     Processes processes_;
+    TraceTexts traces_;
+    profile::Table<profile::DetailId, profile::Detail> details_;  // their texts are in strings_
+    std::unordered_map<std::uint32_t, profile::DetailId> details_by_trace_;
+    std::string trace_;  // of one sample
     RawStacks stacks_;
     std::vector<Root> roots_;
+    std::unordered_map<Root, std::uint32_t, RootHash> root_numbers_;  // indices of roots_
     std::vector<Timed> timed_;
     std::vector<RawFrame> frames_;  // of one sample, from the innermost outwards
     std::vector<std::uint64_t> unwound_, registers_;
@@ -73,7 +86,7 @@ class Gatherer final : public perfdata::Consumer {
     std::uint64_t first_ns_ = 0, last_ns_ = 0;
     // The root of the last sample, as long as nothing has changed.
     std::uint64_t last_version_ = ~std::uint64_t{0};
-    std::array<std::uint32_t, 3> last_task_{};
+    std::array<std::uint32_t, 4> last_task_{};
     std::size_t last_event_ = 0;
     std::uint32_t last_root_ = 0, last_root_number_ = 0;
 };

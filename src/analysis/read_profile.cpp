@@ -1,6 +1,7 @@
 #include "analysis/read_profile.h"
 
 #include "abi/attr_flags.h"
+#include "abi/event_ids.h"
 #include "analysis/gatherer.h"
 #include "perfdata/reader.h"
 #include "try.h"
@@ -31,7 +32,8 @@ void describe_events(const perfdata::Reader& reader, profile::Profile& profile) 
         profile.events.add({.name = event.name,
                             .unit = event.unit,
                             .period = frequency ? 0 : event.attr.sample_period,
-                            .frequency = frequency ? event.attr.sample_period : 0});
+                            .frequency = frequency ? event.attr.sample_period : 0,
+                            .tracepoint = event.attr.type == abi::kTypeTracepoint});
     }
     // The section is as the file has it: a leader may be no event, and groups may overlap.
     for (const perfdata::Group& group : reader.facts().groups)

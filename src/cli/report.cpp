@@ -21,7 +21,7 @@ namespace {
 
 struct Options {
     std::string input = "perf.data";
-    std::vector<std::string> keys{"comm", "dso", "symbol"};
+    std::vector<std::string> keys;  ///< empty: default_keys()
     std::string symbol_root;
     double percent_limit = 0.0;
     bool children = false;
@@ -31,17 +31,29 @@ struct Options {
     bool json = false;
 };
 
+/// perf's: samples of tracepoints are shown by what they say, if all events are tracepoints.
+std::vector<profile::Key> default_keys(const profile::Profile& profile) {
+    bool only_tracepoints = profile.events.size() > 0;
+    for (std::uint32_t i = 0; i < profile.events.size(); ++i) only_tracepoints &= profile.events[{i}].tracepoint;
+    if (only_tracepoints) return {profile::Key::trace};
+    return {profile::Key::comm, profile::Key::dso, profile::Key::symbol};
+}
+
 /// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
 Result<int> report(const Options& options, Output& out) {
     TableOptions table{
         .groups = options.groups, .call_tree = options.call_tree, .percent_limit = options.percent_limit};
-    table.rows.keys = TRY(profile::keys_named(options.keys));
+    const bool chosen = !options.keys.empty();
+    if (chosen) table.rows.keys = TRY(profile::keys_named(options.keys));
     table.rows.children = options.children;
     table.rows.keep_samples = options.call_tree;
     const auto wants = [&](profile::Key key) {
         return std::ranges::find(table.rows.keys, key) != table.rows.keys.end();
     };
+    const auto traces = wants(profile::Key::trace) ? analysis::Traces::all
+                        : chosen                   ? analysis::Traces::none
+                                                   : analysis::Traces::of_tracepoints_only;
     unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
     // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
     const bool with_chains = options.children || options.call_tree;
@@ -50,10 +62,12 @@ Result<int> report(const Options& options, Output& out) {
         .pid = wants(profile::Key::pid),
         .tid = wants(profile::Key::tid),
         .cpu = wants(profile::Key::cpu),
+        .traces = traces,
         .source = {.lines = wants(profile::Key::source_line), .inlines = options.inlines && with_chains},
         .paths = symbol_paths(options.symbol_root),
         .unwinder = &unwinder};
     const analysis::ReadProfile read = TRY(analysis::read_profile(options.input, reading));
+    if (!chosen) table.rows.keys = default_keys(read.profile);
     note_losses(read, out);
     out.print(options.json ? rows_as_json(read.profile, table) : rows_as_text(read.profile, table));
     return 0;
@@ -63,7 +77,7 @@ VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
     verb.add_option("-s,--sort", options->keys,
-                    "what samples are summed up by: comm, pid, tid, cpu, dso, symbol, srcline")
+                    "what samples are summed up by: comm, pid, tid, cpu, dso, symbol, srcline, trace")
         ->delimiter(',')
         ->type_name("KEY,…");
     verb.add_flag("-g,--call-graph", options->call_tree, "show the callers of each row as a tree");

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "abi/event_ids.h"
 #include "cli/recording.h"
 #include "cli/script/fields.h"
 #include "cli/script/printer.h"
@@ -26,13 +25,6 @@ struct Options {
     bool inlines = true;
 };
 
-/// Notes what perf prints and `anyperf script` does not.
-void note_omissions(const perfdata::Reader& reader, Output& out) {
-    bool tracepoint = false;
-    for (const perfdata::EventInfo& event : reader.events()) tracepoint |= event.attr.type == abi::kTypeTracepoint;
-    if (tracepoint) out.note("anyperf: the fields of tracepoints are not printed\n");
-}
-
 // Damage is a note and not an error: everything before it has been printed.
 Result<int> script(const Options& options, Output& out) {
     std::optional<ChosenFields> chosen;
@@ -41,7 +33,6 @@ Result<int> script(const Options& options, Output& out) {
     ScriptPrinter printer{reader, symbol_paths(options.symbol_root), {chosen, options.inlines}, out};
     const perfdata::Summary summary = reader.read(printer);
     printer.flush();
-    note_omissions(reader, out);
     printer.note_lost_files();
     if (summary.lost > 0)
         out.note(
@@ -56,7 +47,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option(
             "-F,--fields", options->fields,
             "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline, weight, "
-            "brstack, phys_addr; "
+            "brstack, phys_addr, trace; "
             "+FIELD and -FIELD change the default")
         ->delimiter(',')
         ->type_name("FIELD,…");

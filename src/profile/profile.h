@@ -32,6 +32,7 @@ using LocationId = Id<struct LocationTag>;
 using StackId = Id<struct StackTag>;
 using EventId = Id<struct EventTag>;
 using ContextId = Id<struct ContextTag>;
+using DetailId = Id<struct DetailTag>;
 
 /// What code comes from. `name` is what reports show: the last part of the path, or "[kernel.kallsyms]", "[vdso]",
 /// "[unknown]".
@@ -88,6 +89,14 @@ struct Event {
     std::uint64_t frequency = 0;  ///< in Hz, or 0 with a fixed period
     std::uint64_t lost = 0;       ///< samples that the recorder could not keep
     std::optional<std::uint32_t> leader{};  ///< index of the event that leads its group
+    bool tracepoint = false;                ///< samples have what the tracepoint says
+};
+
+/// What a sample says beyond its task and its stack. A part that the reader's options leave out is empty.
+struct Detail {
+    StringId trace{};  ///< what a tracepoint says, as text
+
+    bool operator==(const Detail&) const = default;
 };
 
 /// The task and the event of a sample. A part that the reader's options leave out is kAny.
@@ -99,6 +108,7 @@ struct Context {
     std::uint32_t pid = kAny;
     std::uint32_t tid = kAny;
     std::uint32_t cpu = kAny;
+    DetailId detail = kNone<DetailId>;
 
     bool operator==(const Context&) const = default;
 };
@@ -135,6 +145,7 @@ class Profile {
     Table<StackId, Stack> stacks;
     Table<EventId, Event> events;
     Table<ContextId, Context> contexts;
+    Table<DetailId, Detail> details;
     std::vector<Sample> samples;
     std::vector<Frame> all_frames;  ///< of all locations, one after the other
     Recording recording;

@@ -34,6 +34,12 @@ struct Hash {
     }
 };
 
+/// The detail of a context; an empty one if it has none.
+const Detail& detail_of(const Profile& profile, const Context& context) {
+    static constexpr Detail kEmpty{};
+    return context.detail == kNone<DetailId> ? kEmpty : profile.details[context.detail];
+}
+
 /// Adds up samples. A row is found by the values of its keys, each as a number: a location by its function, so that
 /// different addresses of one function are one row. `seen_` has for each row the number of the last sample that was
 /// added to its total, which makes recursion count once without a set for each sample.
@@ -107,6 +113,7 @@ class Summer {
             case Key::dso: return profile_.locations[place].dso.value;
             case Key::symbol: return place_value(place, frame);
             case Key::source_line: return line_value(place, line_frame);
+            case Key::trace: return detail_of(profile_, context).trace.value;
         }
         return 0;
     }
@@ -153,7 +160,14 @@ Result<std::vector<Key>> keys_named(const std::vector<std::string>& names) {
         }
         if (std::ranges::find(keys, row->key) == keys.end()) keys.push_back(row->key);
     }
+    if (keys.size() > kMostKeys)
+        return std::unexpected(Error{"cannot sort by so many keys", fmt::format("{} were given", keys.size()),
+                                     fmt::format("give at most {}", kMostKeys)});
     return keys;
+}
+
+std::string_view trace_text(const Profile& profile, const Context& context) {
+    return profile.text(detail_of(profile, context).trace);
 }
 
 std::string_view title_of(Key key) {
@@ -199,6 +213,7 @@ std::string key_text(const Profile& profile, Key key, const Row& row) {
             return row.frame == kSymbolFrame ? text : text + " (inlined)";
         }
         case Key::source_line: return source_line_text(profile, place, row.line_frame);
+        case Key::trace: return std::string{trace_text(profile, row.context)};
     }
     return {};
 }

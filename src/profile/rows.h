@@ -18,7 +18,7 @@
 namespace anyperf::profile {
 
 /// What samples are summed up by. kKeyNames has perf's names (perf report --sort).
-enum class Key : std::uint8_t { comm, pid, tid, cpu, dso, symbol, source_line };
+enum class Key : std::uint8_t { comm, pid, tid, cpu, dso, symbol, source_line, trace };
 
 struct KeyName {
     std::string_view name;
@@ -26,11 +26,19 @@ struct KeyName {
     std::string_view title;  ///< of the column
 };
 inline constexpr std::array kKeyNames{
-    KeyName{"comm", Key::comm, "Command"},     KeyName{"pid", Key::pid, "Pid"},
-    KeyName{"tid", Key::tid, "Tid"},           KeyName{"cpu", Key::cpu, "CPU"},
-    KeyName{"dso", Key::dso, "Shared Object"}, KeyName{"symbol", Key::symbol, "Symbol"},
-    KeyName{"sym", Key::symbol, "Symbol"},     KeyName{"srcline", Key::source_line, "Source:Line"},
+    KeyName{"comm", Key::comm, "Command"},
+    KeyName{"pid", Key::pid, "Pid"},
+    KeyName{"tid", Key::tid, "Tid"},
+    KeyName{"cpu", Key::cpu, "CPU"},
+    KeyName{"dso", Key::dso, "Shared Object"},
+    KeyName{"symbol", Key::symbol, "Symbol"},
+    KeyName{"sym", Key::symbol, "Symbol"},
+    KeyName{"srcline", Key::source_line, "Source:Line"},
+    KeyName{"trace", Key::trace, "Trace output"},
 };
+
+/// A table has no more keys than this.
+inline constexpr std::size_t kMostKeys = 8;
 
 /// One of the functions that are active at a location: an index of Profile::frames(location).
 using FrameIndex = std::uint16_t;
@@ -38,7 +46,8 @@ inline constexpr FrameIndex kSymbolFrame = 0xffff;  ///< the last: the function 
 
 /// A row. `place` is a location of the row; its dso and function are meaningful if the keys have them.
 struct Row {
-    std::array<std::uint64_t, 7> values{};  ///< of the keys, as numbers: equal in rows of two events that are the same
+    std::array<std::uint64_t, kMostKeys>
+        values{};  ///< of the keys, as numbers: equal in rows of two events that are the same
     Context context;
     LocationId place = kNone<LocationId>;
     FrameIndex frame = kSymbolFrame;  ///< which function at `place`
@@ -62,7 +71,7 @@ struct RowOptions {
     bool keep_samples = false;  ///< fill Row::sample_indices
 };
 
-/// Error: a name is unknown; it lists the known ones.
+/// Error: a name is unknown, and it lists the known ones; or there are more than kMostKeys.
 Result<std::vector<Key>> keys_named(const std::vector<std::string>& names);
 
 /// The title of a key's column.
@@ -77,6 +86,9 @@ FunctionId function_of(const Profile& profile, const Location& location, FrameIn
 
 /// "ns::f", or the address as perf prints it if there is no symbol.
 std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
+
+/// What the sample's tracepoint says; empty without it.
+std::string_view trace_text(const Profile& profile, const Context& context);
 
 /// The value of a row's key for people: "[.] ns::f", "12".
 std::string key_text(const Profile& profile, Key key, const Row& row);

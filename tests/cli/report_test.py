@@ -131,6 +131,20 @@ class Report(Case):
         self.assertEqual(sum(row["period"] for row in by_task), sum(row["period"] for row in by_comm))
         self.assertTrue(all(row["pid"] > 0 for row in by_task))
 
+    def test_tracepoints_are_shown_by_what_they_say(self):
+        path = self.record("-e", "sched:sched_process_exec", "-e", "raw_syscalls:sys_enter")
+        text = run("perf", "report", "-i", path, "--stdio", "-t", SEPARATOR, "-F", "sample,trace", "-s", "trace").stdout.decode()
+        perf = collections.Counter()
+        for line in text.splitlines():
+            fields = line.split(SEPARATOR)
+            if not line.startswith("#") and len(fields) == 2:
+                perf[fields[1].strip()] += int(fields[0])
+        self.assertGreater(perf.total(), 0)
+        ours = collections.Counter()
+        for row in json.loads(report("-i", path, "--json").stdout):
+            ours[row["trace"].strip()] += row["samples"]
+        self.assertEqual(ours, perf)
+
     def test_a_cut_file_gives_what_it_has_and_the_offset(self):
         path = self.record("-e", "cpu-clock:u", "-g")
         whole = our_rows(report("-i", path, "--json")).total()

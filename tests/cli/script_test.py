@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import unittest
 
+import made_tracepoints
 from program import ANYPERF, Case
 from report_test import LOAD, run
 
@@ -121,6 +122,33 @@ class Script(Case):
         path = self.record("-e", "cpu-clock:u", "-g")
         for fields in ("comm,tid,time,event", "comm,pid,tid,time,period,event,ip,sym,dso", "ip,sym,symoff"):
             self.assert_agrees(path, "-F", fields)
+
+    def test_what_tracepoints_say_agrees(self):
+        self.assert_agrees(self.record("-e", "sched:sched_process_exec", "-e", "raw_syscalls:*", "-e", "syscalls:sys_enter_openat",
+                                       "-e", "cpu-clock:u"))
+
+    def test_our_own_recordings_of_tracepoints_agree(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        path = self.file("perf.data")
+        for words in (["--virtual"], ["--virtual", "-g"]):
+            result = run(ANYPERF, "record", *words, "-e", "raw_syscalls:*", "-c", "1", "-o", path, "--", "sh", "-c", "ls -l /usr/include; true")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assert_agrees(path, "--no-inline")
+
+    def test_every_format_of_this_kernel_is_printed_as_perf_prints_it(self):
+        events = made_tracepoints.formats()
+        if not events or not shutil.which("perf"):
+            self.skipTest("tracefs cannot be read" if not events else "perf is not installed")
+        path = self.file("perf.data")
+        for seed in (1, 2):
+            path.write_bytes(made_tracepoints.recording(events, seed))
+            perf = lines("perf", "script", "-i", path, "-F", "event,trace")
+            ours = lines(ANYPERF, "script", "-i", path, "-F", "event,trace")
+            self.assertGreater(len(perf), 0.9 * len(events))
+            differing = [line for line in difflib.unified_diff(perf, ours, n=0, lineterm="") if line[0] in "+-"][2:]
+            # The classes of differences are in docs/compatibility.md.
+            self.assertLessEqual(sum(line[0] == "-" for line in differing), 0.025 * len(perf), differing[:20])
 
     def test_unknown_fields_are_refused_with_the_known_ones(self):
         result = subprocess.run([ANYPERF, "script", "-F", "colour"], text=True, capture_output=True, timeout=60, check=False)

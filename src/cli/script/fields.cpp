@@ -55,6 +55,7 @@ Fields default_fields(const abi::Attr& attr) {
     for (const Field field : {Field::comm, Field::tid, Field::event}) fields.add(field);
     if (has(abi::sample("PERF_SAMPLE_TIME"))) fields.add(Field::time);
     if (has(abi::sample("PERF_SAMPLE_CPU"))) fields.add(Field::cpu);
+    if (tracepoint) fields.add(Field::trace);
     if (!tracepoint && has(abi::sample("PERF_SAMPLE_PERIOD"))) fields.add(Field::period);
     if (!tracepoint || has(abi::sample("PERF_SAMPLE_CALLCHAIN")))
         for (const Field field : {Field::ip, Field::sym, Field::symoff, Field::dso}) fields.add(field);

@@ -28,7 +28,8 @@ enum class Field : std::uint8_t {
     srcline,
     weight,
     brstack,
-    phys_addr
+    phys_addr,
+    trace
 };
 
 struct FieldName {
@@ -44,6 +45,7 @@ inline constexpr std::array kFieldNames{
     FieldName{"dso", Field::dso},         FieldName{"addr", Field::addr},
     FieldName{"srcline", Field::srcline}, FieldName{"weight", Field::weight},
     FieldName{"brstack", Field::brstack}, FieldName{"phys_addr", Field::phys_addr},
+    FieldName{"trace", Field::trace},
 };
 
 /// A set of fields. Their order in the line is fixed.

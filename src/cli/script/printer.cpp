@@ -36,6 +36,7 @@ ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::Symb
       options_(options),
       dsos_(paths),
       processes_(strings_, dsos_),
+      traces_(reader, processes_, dsos_),
       unwinder_(paths),
       frames_(processes_, dsos_, options.inlines) {
     processes_.use_build_ids(reader.facts().build_ids);
@@ -71,6 +72,7 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     const std::uint64_t type = reader_.events()[event].attr.sample_type;
     print_head(sample, event, fields);
     const auto out = std::back_inserter(buffer_);
+    if (fields.has(Field::trace)) traces_.append(sample, event, buffer_);
     if (fields.has(Field::addr)) fmt::format_to(out, "{:>16x}", sample.addr);
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {

@@ -9,6 +9,7 @@
 
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
+#include "analysis/trace_texts.h"
 #include "cli/output/output.h"
 #include "cli/script/fields.h"
 #include "cli/script/frame_writer.h"
@@ -83,6 +84,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     profile::Strings strings_;
     symbols::Dsos dsos_;
     analysis::Processes processes_;
+    analysis::TraceTexts traces_;
     unwind::Unwinder unwinder_;
     std::vector<std::uint64_t> registers_, unwound_;  // of one sample
     FrameWriter frames_;

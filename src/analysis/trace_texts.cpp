@@ -1,0 +1,34 @@
+#include "analysis/trace_texts.h"
+
+#include <algorithm>
+
+#include "abi/event_ids.h"
+#include "symbols/demangle.h"
+
+namespace anyperf::analysis {
+
+// In pipe mode the formats come in a record before the first sample of a tracepoint.
+void TraceTexts::append(const perfdata::Sample& sample, std::size_t event, std::string& text) {
+    const abi::Attr& attr = reader_.events()[event].attr;
+    if (attr.type != abi::kTypeTracepoint || sample.raw.empty()) return;
+    if (!tracepoints_)
+        tracepoints_.emplace(reader_.facts().tracing_data, [this](std::uint64_t address) { return find(address); });
+    tracepoints_->append(attr.config, sample.raw, text);
+}
+
+bool TraceTexts::only_tracepoints() const {
+    const auto is_tracepoint = [](const perfdata::EventInfo& each) { return each.attr.type == abi::kTypeTracepoint; };
+    return !reader_.events().empty() && std::ranges::all_of(reader_.events(), is_tracepoint);
+}
+
+std::optional<perfdata::KernelPlace> TraceTexts::find(std::uint64_t address) {
+    const symbols::Map* map = processes_.kernel().find(address);
+    if (!map) return std::nullopt;
+    symbols::Dso& dso = dsos_.loaded(*map->dso);
+    const std::uint64_t place = dso.symbol_address(address, address - map->start + map->file_offset);
+    const symbols::Symbol* symbol = dso.find(place);
+    if (!symbol) return std::nullopt;
+    return perfdata::KernelPlace{symbols::demangle(dso.linkage_name(*symbol)), place - symbol->start};
+}
+
+}  // namespace anyperf::analysis
