@@ -25,6 +25,11 @@ inline RawFrame::Mode mode_of(std::uint16_t misc) {
     }
 }
 
+/// The mode of an address that comes without one, as those of branches: kernels have the upper half.
+inline RawFrame::Mode mode_of_address(std::uint64_t address) {
+    return address >> 63 != 0 ? RawFrame::kernel : RawFrame::user;
+}
+
 /// What a word of a chain is.
 enum class ChainWord : std::uint8_t {
     frame,

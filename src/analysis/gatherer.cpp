@@ -15,7 +15,8 @@ Gatherer::Gatherer(const ReadOptions& options, const perfdata::Reader& reader)
       reader_(reader),
       dsos_(options.paths),
       processes_(strings_, dsos_),
-      traces_(reader, processes_, dsos_) {
+      traces_(reader, processes_, dsos_),
+      details_(options, traces_, strings_) {
     processes_.use_build_ids(reader.facts().build_ids);
 }
 
@@ -42,9 +43,8 @@ std::size_t Gatherer::RootHash::operator()(const Root& root) const {
 
 // Most samples have the task of the one before, so the root is looked up only if something has changed: another task or
 // event, or any record, which may have given the task another name or address space.
-std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t event) {
+std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t event, profile::DetailId detail) {
     const std::uint32_t cpu = options_.cpu ? sample.cpu : Context::kAny;
-    const profile::DetailId detail = detail_of(sample, event);
     const std::array task{sample.pid, sample.tid, cpu, detail.value};
     if (processes_.version() == last_version_ && task == last_task_ && event == last_event_) return last_root_;
     const Root root{{.event = {static_cast<std::uint32_t>(event)},
@@ -63,21 +63,10 @@ std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t even
     return last_root_ = stacks_.root(last_root_number_);
 }
 
-profile::DetailId Gatherer::detail_of(const perfdata::Sample& sample, std::size_t event) {
-    if (options_.traces == Traces::none ||
-        (options_.traces == Traces::of_tracepoints_only && !traces_.only_tracepoints()))
-        return profile::kNone<profile::DetailId>;
-    trace_.clear();
-    traces_.append(sample, event, trace_);
-    const profile::StringId text = strings_.intern(trace_);
-    const auto [at, fresh] = details_by_trace_.try_emplace(text.value);
-    if (fresh) at->second = details_.add({.trace = text});
-    return at->second;
-}
-
 // A trie shares callers, so it grows from the outermost frame inwards, whereas a sample has the innermost frame first.
 void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
-    const std::uint32_t root = root_of(sample, event);
+    if (options_.branches) return add_branches(sample, event);
+    const std::uint32_t root = root_of(sample, event, details_.of(sample, event));
     frames_.clear();
     if (options_.call_chains) gather_frames(sample, roots_[last_root_number_].space);
     const RawFrame own{sample.ip, mode_of(sample.misc)};
@@ -87,8 +76,26 @@ void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
     else
         frames_.front() = own;
     std::ranges::reverse(frames_);
-    const std::uint32_t node = stacks_.add(root, frames_, sample.period);
-    if (options_.times) timed_.push_back({node, last_root_number_, sample.time, sample.period});
+    // perf counts an access without a weight as one (iter_prepare_mem_entry()).
+    add(root, sample, options_.by_weight ? std::max<std::uint64_t>(sample.weight, 1) : sample.period);
+}
+
+// The period of each branch is 1, as in perf (iter_prepare_branch_entry()): a sample's period belongs to its own event.
+void Gatherer::add_branches(const perfdata::Sample& sample, std::size_t event) {
+    constexpr std::size_t kWords = 3;  // of a branch: from, to, flags
+    const SpaceId space = processes_.space(sample.pid);
+    for (std::size_t i = 0; i + kWords <= sample.branches.size(); i += kWords) {
+        const std::uint64_t from = sample.branches[i], to = sample.branches[i + 1];
+        const std::uint32_t root = root_of(sample, event, details_.of_branch(space, from, to, sample.branches[i + 2]));
+        frames_.assign(1, RawFrame{to, mode_of_address(to)});
+        add(root, sample, 1);
+    }
+}
+
+/// Adds a sample whose frames are in frames_, the outermost first.
+void Gatherer::add(std::uint32_t root, const perfdata::Sample& sample, std::uint64_t weight) {
+    const std::uint32_t node = stacks_.add(root, frames_, weight);
+    if (options_.times) timed_.push_back({node, last_root_number_, sample.time, weight});
     if (first_ns_ == 0 || sample.time < first_ns_) first_ns_ = sample.time;
     last_ns_ = std::max(last_ns_, sample.time);
 }
@@ -113,8 +120,7 @@ void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) 
 
 // A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:
 // they become contexts.
-std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile) {
-    Namer namer{profile, processes_, dsos_, options_.source};
+std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile, Namer& namer) {
     const std::vector<RawStacks::Node>& nodes = stacks_.nodes();
     std::vector<bool> calls(nodes.size());
     for (const RawStacks::Node& node : nodes)
@@ -140,17 +146,14 @@ std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile) {
 
 // The contexts of the profile have the numbers of the roots.
 void Gatherer::add_to(profile::Profile& profile) {
-    for (std::uint32_t i = 0; i < details_.size(); ++i) {
-        profile::Detail detail = details_[{i}];
-        detail.trace = profile.strings.intern(strings_[detail.trace]);
-        profile.details.add(detail);
-    }
+    Namer namer{profile, processes_, dsos_, options_.source};
+    details_.add_to(profile, namer);
     for (const Root& root : roots_) {
         Context context = root.context;
         context.comm = profile.strings.intern(strings_[context.comm]);
         profile.contexts.add(context);
     }
-    const std::vector<profile::StackId> ids = name_nodes(profile);
+    const std::vector<profile::StackId> ids = name_nodes(profile, namer);
     for (const Timed& each : timed_)
         profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});
     profile.recording.first_ns = first_ns_;

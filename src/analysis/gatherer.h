@@ -5,10 +5,10 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/details.h"
 #include "analysis/namer.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
@@ -56,14 +56,15 @@ class Gatherer final : public perfdata::Consumer {
     };
 
     /// The root of the sample's stack. Sets last_root_number_, the index in roots_.
-    std::uint32_t root_of(const perfdata::Sample& sample, std::size_t event);
-    /// What is kept of the sample besides its task and stack; kNone: nothing.
-    profile::DetailId detail_of(const perfdata::Sample& sample, std::size_t event);
+    std::uint32_t root_of(const perfdata::Sample& sample, std::size_t event, profile::DetailId detail);
+    /// Adds each branch of the sample, with the branch's target as the stack.
+    void add_branches(const perfdata::Sample& sample, std::size_t event);
+    void add(std::uint32_t root, const perfdata::Sample& sample, std::uint64_t weight);
     /// Fills frames_ from the call chain and the copied stack.
     void gather_frames(const perfdata::Sample& sample, SpaceId space);
     void gather_user_stack(const perfdata::Sample& sample, SpaceId space);
     /// The profile's stack for each node of the trie.
-    std::vector<profile::StackId> name_nodes(profile::Profile& profile);
+    std::vector<profile::StackId> name_nodes(profile::Profile& profile, Namer& namer);
     /// Keeps the nodes with a weight, and the roots and address spaces that they need.
     void drop_dead_stacks();
 
@@ -73,9 +74,7 @@ class Gatherer final : public perfdata::Consumer {
     symbols::Dsos dsos_;
     Processes processes_;
     TraceTexts traces_;
-    profile::Table<profile::DetailId, profile::Detail> details_;  // their texts are in strings_
-    std::unordered_map<std::uint32_t, profile::DetailId> details_by_trace_;
-    std::string trace_;  // of one sample
+    Details details_;
     RawStacks stacks_;
     std::vector<Root> roots_;
     std::unordered_map<Root, std::uint32_t, RootHash> root_numbers_;  // indices of roots_

@@ -28,46 +28,72 @@ struct Options {
     bool call_tree = false;
     bool inlines = true;
     bool groups = true;
+    bool branches = false;
+    bool by_weight = false;
     bool json = false;
 };
 
-/// perf's: samples of tracepoints are shown by what they say, if all events are tracepoints.
-std::vector<profile::Key> default_keys(const profile::Profile& profile) {
-    bool only_tracepoints = profile.events.size() > 0;
-    for (std::uint32_t i = 0; i < profile.events.size(); ++i) only_tracepoints &= profile.events[{i}].tracepoint;
-    if (only_tracepoints) return {profile::Key::trace};
-    return {profile::Key::comm, profile::Key::dso, profile::Key::symbol};
+/// perf's default_branch_sort_order and default_mem_sort_order (tools/perf/util/sort.c), without the keys that this
+/// report lacks.
+std::vector<profile::Key> default_keys(const Options& options) {
+    using profile::Key;
+    if (options.branches) return {Key::comm, Key::from_dso, Key::from_symbol, Key::to_symbol, Key::branch_cycles};
+    if (options.by_weight)
+        return {Key::weight,       Key::memory_level, Key::symbol,      Key::dso,
+                Key::memory_snoop, Key::memory_tlb,   Key::memory_lock, Key::memory_block};
+    return {Key::comm, Key::dso, Key::symbol};
+}
+
+/// perf shows samples of tracepoints by what they say, if all events are tracepoints.
+bool only_tracepoints(const profile::Profile& profile) {
+    bool only = profile.events.size() > 0;
+    for (std::uint32_t i = 0; i < profile.events.size(); ++i) only &= profile.events[{i}].tracepoint;
+    return only;
+}
+
+/// Error: the keys of branches and others exclude each other.
+Result<void> check_keys(const Options& options, const profile::Parts& parts) {
+    if (options.branches && options.by_weight)
+        return std::unexpected(Error{"cannot show branches by weight",
+                                     "--branch-stack and --mem-mode exclude each other", "leave one of them out"});
+    const bool of_branches = parts.has(profile::Part::branch) || parts.has(profile::Part::branch_flags);
+    if (of_branches && !options.branches)
+        return std::unexpected(Error{"cannot sort samples by their branches", "a sample has many of them",
+                                     "add -b: then each branch is a sample"});
+    return {};
 }
 
 /// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
+analysis::ReadOptions reading(const Options& options, const std::vector<profile::Key>& keys) {
+    const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
+    const bool with_chains = options.children || options.call_tree;
+    return {.call_chains = with_chains,
+            .pid = wants(profile::Key::pid),
+            .tid = wants(profile::Key::tid),
+            .cpu = wants(profile::Key::cpu),
+            .parts = profile::parts_of(keys),
+            .traces_of_tracepoints = options.keys.empty(),
+            .branches = options.branches,
+            .by_weight = options.by_weight,
+            // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
+            .source = {.lines = profile::need_lines(keys), .inlines = options.inlines && with_chains},
+            .paths = symbol_paths(options.symbol_root)};
+}
+
 Result<int> report(const Options& options, Output& out) {
     TableOptions table{
         .groups = options.groups, .call_tree = options.call_tree, .percent_limit = options.percent_limit};
     const bool chosen = !options.keys.empty();
-    if (chosen) table.rows.keys = TRY(profile::keys_named(options.keys));
+    table.rows.keys = chosen ? TRY(profile::keys_named(options.keys)) : default_keys(options);
     table.rows.children = options.children;
     table.rows.keep_samples = options.call_tree;
-    const auto wants = [&](profile::Key key) {
-        return std::ranges::find(table.rows.keys, key) != table.rows.keys.end();
-    };
-    const auto traces = wants(profile::Key::trace) ? analysis::Traces::all
-                        : chosen                   ? analysis::Traces::none
-                                                   : analysis::Traces::of_tracepoints_only;
+    TRY(check_keys(options, profile::parts_of(table.rows.keys)));
     unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
-    // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
-    const bool with_chains = options.children || options.call_tree;
-    const analysis::ReadOptions reading{
-        .call_chains = with_chains,
-        .pid = wants(profile::Key::pid),
-        .tid = wants(profile::Key::tid),
-        .cpu = wants(profile::Key::cpu),
-        .traces = traces,
-        .source = {.lines = wants(profile::Key::source_line), .inlines = options.inlines && with_chains},
-        .paths = symbol_paths(options.symbol_root),
-        .unwinder = &unwinder};
-    const analysis::ReadProfile read = TRY(analysis::read_profile(options.input, reading));
-    if (!chosen) table.rows.keys = default_keys(read.profile);
+    analysis::ReadOptions wanted = reading(options, table.rows.keys);
+    wanted.unwinder = &unwinder;
+    const analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
+    if (!chosen && only_tracepoints(read.profile)) table.rows.keys = {profile::Key::trace};
     note_losses(read, out);
     out.print(options.json ? rows_as_json(read.profile, table) : rows_as_text(read.profile, table));
     return 0;
@@ -76,10 +102,14 @@ Result<int> report(const Options& options, Output& out) {
 VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
-    verb.add_option("-s,--sort", options->keys,
-                    "what samples are summed up by: comm, pid, tid, cpu, dso, symbol, srcline, trace")
+    verb.add_option(
+            "-s,--sort", options->keys,
+            "what samples are summed up by: comm, pid, tid, cpu, dso, symbol, srcline, srcfile, trace; of memory "
+            "accesses and branches see the man page")
         ->delimiter(',')
         ->type_name("KEY,…");
+    verb.add_flag("-b,--branch-stack", options->branches, "show each recorded branch as a sample");
+    verb.add_flag("--mem-mode", options->by_weight, "show memory accesses, and weigh each sample by its latency");
     verb.add_flag("-g,--call-graph", options->call_tree, "show the callers of each row as a tree");
     verb.add_flag("--children,!--no-children", options->children,
                   "add the weight of what a row calls, and sort by that");

@@ -47,7 +47,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option(
             "-F,--fields", options->fields,
             "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline, weight, "
-            "brstack, phys_addr, trace; "
+            "brstack, phys_addr, trace, data_src, data_page_size, code_page_size; "
             "+FIELD and -FIELD change the default")
         ->delimiter(',')
         ->type_name("FIELD,…");

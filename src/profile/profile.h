@@ -92,9 +92,37 @@ struct Event {
     bool tracepoint = false;                ///< samples have what the tracepoint says
 };
 
+/// The parts of Detail. A reader keeps those that it is asked for.
+enum class Part : std::uint8_t {
+    none,
+    trace,
+    weight,
+    data_source,
+    data_address,
+    physical_address,
+    page_sizes,
+    branch,
+    branch_flags
+};
+class Parts {
+  public:
+    void add(Part part) { bits_ |= part == Part::none ? 0 : 1u << static_cast<unsigned>(part); }
+    bool has(Part part) const { return (bits_ >> static_cast<unsigned>(part) & 1) != 0; }
+    bool none() const { return bits_ == 0; }
+
+  private:
+    unsigned bits_ = 0;
+};
+
 /// What a sample says beyond its task and its stack. A part that the reader's options leave out is empty.
 struct Detail {
-    StringId trace{};  ///< what a tracepoint says, as text
+    StringId trace{};               ///< what a tracepoint says, as text
+    std::uint64_t weight = 0;       ///< PERF_SAMPLE_WEIGHT: mostly the cycles that an access took
+    std::uint64_t data_source = 0;  ///< PERF_SAMPLE_DATA_SRC (memory_access.h)
+    std::uint64_t data_address = 0, physical_address = 0;
+    std::uint64_t data_page_size = 0, code_page_size = 0;
+    LocationId from = kNone<LocationId>, to = kNone<LocationId>;  ///< of a branch
+    std::uint64_t branch_flags = 0;                               ///< the third word of struct perf_branch_entry
 
     bool operator==(const Detail&) const = default;
 };

@@ -34,12 +34,6 @@ struct Hash {
     }
 };
 
-/// The detail of a context; an empty one if it has none.
-const Detail& detail_of(const Profile& profile, const Context& context) {
-    static constexpr Detail kEmpty{};
-    return context.detail == kNone<DetailId> ? kEmpty : profile.details[context.detail];
-}
-
 /// Adds up samples. A row is found by the values of its keys, each as a number: a location by its function, so that
 /// different addresses of one function are one row. `seen_` has for each row the number of the last sample that was
 /// added to its total, which makes recursion count once without a set for each sample.
@@ -84,47 +78,13 @@ class Summer {
         if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
     }
 
-    /// A number for a function at a location, or for the location itself if it has no function. Bit 63 separates the
-    /// kernel from user code, bit 62 places without a symbol from functions. Ids have 32 bits and do not reach these
-    /// bits.
-    std::uint64_t place_value(LocationId place, FrameIndex frame) const {
-        const Location& location = profile_.locations[place];
-        const FunctionId function = function_of(profile_, location, frame);
-        const std::uint64_t mode = std::uint64_t{location.kernel} << 63;
-        if (function != kNone<FunctionId>) return mode | function.value;
-        return mode | std::uint64_t{1} << 62 | place.value;
-    }
-
-    /// A number for the line of a function at a location: the id of the file above the line number. Without a line it
-    /// is the location itself, with bit 63 set, so that it equals no line.
-    std::uint64_t line_value(LocationId place, FrameIndex frame) const {
-        const auto frames = profile_.frames(place);
-        if (frame >= frames.size() || frames[frame].line == 0) return std::uint64_t{1} << 63 | place.value;
-        return std::uint64_t{frames[frame].file.value} << 32 | frames[frame].line;
-    }
-
-    std::uint64_t value_of(Key key, const Context& context, LocationId place, FrameIndex frame,
-                           FrameIndex line_frame) const {
-        switch (key) {
-            case Key::comm: return context.comm.value;
-            case Key::pid: return context.pid;
-            case Key::tid: return context.tid;
-            case Key::cpu: return context.cpu;
-            case Key::dso: return profile_.locations[place].dso.value;
-            case Key::symbol: return place_value(place, frame);
-            case Key::source_line: return line_value(place, line_frame);
-            case Key::trace: return detail_of(profile_, context).trace.value;
-        }
-        return 0;
-    }
-
     // The row with these values, made if it does not exist. A new row remembers the place that made it. All other
     // places of the row have equal keys, so the row's texts are the same for each.
     std::uint32_t row_at(ContextId id, LocationId place, FrameIndex frame, FrameIndex line_frame) {
         const Context& context = profile_.contexts[id];
         Values values{};
         for (std::size_t i = 0; i < options_.keys.size(); ++i)
-            values[i] = value_of(options_.keys[i], context, place, frame, line_frame);
+            values[i] = key_value(profile_, options_.keys[i], context, place, frame, line_frame);
         const auto [at, fresh] = by_values_.try_emplace(values, static_cast<std::uint32_t>(result_.rows.size()));
         if (fresh) {
             result_.rows.push_back(
@@ -142,81 +102,7 @@ class Summer {
     Rows result_;
 };
 
-std::string number_or_any(std::uint32_t number) {
-    return number == Context::kAny ? "-" : std::to_string(static_cast<std::int32_t>(number));
-}
-
 }  // namespace
-
-Result<std::vector<Key>> keys_named(const std::vector<std::string>& names) {
-    std::vector<Key> keys;
-    for (const std::string& name : names) {
-        const auto row = std::ranges::find(kKeyNames, std::string_view{name}, &KeyName::name);
-        if (row == kKeyNames.end()) {
-            std::string known;
-            for (const KeyName& each : kKeyNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
-            return std::unexpected(Error{fmt::format("cannot sort by '{}'", name), "it is not a key that reports have",
-                                         fmt::format("use some of:{}", known)});
-        }
-        if (std::ranges::find(keys, row->key) == keys.end()) keys.push_back(row->key);
-    }
-    if (keys.size() > kMostKeys)
-        return std::unexpected(Error{"cannot sort by so many keys", fmt::format("{} were given", keys.size()),
-                                     fmt::format("give at most {}", kMostKeys)});
-    return keys;
-}
-
-std::string_view trace_text(const Profile& profile, const Context& context) {
-    return profile.text(detail_of(profile, context).trace);
-}
-
-std::string_view title_of(Key key) {
-    return std::ranges::find(kKeyNames, key, &KeyName::key)->title;
-}
-
-FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame) {
-    const auto frames = profile.frames(location);
-    if (frames.empty()) return kNone<FunctionId>;
-    return frames[std::min<std::size_t>(frame, frames.size() - 1)].function;
-}
-
-std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame) {
-    const FunctionId function = function_of(profile, location, frame);
-    if (function != kNone<FunctionId>) return std::string{profile.text(profile.functions[function].name)};
-    return fmt::format("0x{:016x}", location.file_offset);
-}
-
-// The texts are those of perf's __get_srcline().
-std::string source_line_text(const Profile& profile, const Location& location, FrameIndex frame) {
-    const auto frames = profile.frames(location);
-    if (frame < frames.size() && frames[frame].line != 0) {
-        const std::string_view file = profile.text(frames[frame].file);
-        return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), frames[frame].line);
-    }
-    if (const FunctionId function = function_of(profile, location); function != kNone<FunctionId>)
-        return fmt::format("{}+{}", profile.text(profile.functions[function].name),
-                           location.address - profile.functions[function].address);
-    return fmt::format("{}[{:x}]", profile.text(profile.dsos[location.dso].name), location.address);
-}
-
-std::string key_text(const Profile& profile, Key key, const Row& row) {
-    const Location& place = profile.locations[row.place];
-    switch (key) {
-        case Key::comm: return std::string{profile.text(row.context.comm)};
-        case Key::pid: return number_or_any(row.context.pid);
-        case Key::tid: return number_or_any(row.context.tid);
-        case Key::cpu: return number_or_any(row.context.cpu);
-        case Key::dso: return std::string{profile.text(profile.dsos[place.dso].name)};
-        case Key::symbol: {
-            std::string text = symbol_text(profile, place, row.frame);
-            text.insert(0, place.kernel ? "[k] " : "[.] ");
-            return row.frame == kSymbolFrame ? text : text + " (inlined)";
-        }
-        case Key::source_line: return source_line_text(profile, place, row.line_frame);
-        case Key::trace: return std::string{trace_text(profile, row.context)};
-    }
-    return {};
-}
 
 Rows sum_up(const Profile& profile, EventId event, const RowOptions& options) {
     Summer summer{profile, options};

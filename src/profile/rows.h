@@ -18,12 +18,44 @@
 namespace anyperf::profile {
 
 /// What samples are summed up by. kKeyNames has perf's names (perf report --sort).
-enum class Key : std::uint8_t { comm, pid, tid, cpu, dso, symbol, source_line, trace };
+enum class Key : std::uint8_t {
+    comm,
+    pid,
+    tid,
+    cpu,
+    dso,
+    symbol,
+    source_line,
+    source_file,
+    trace,
+    weight,
+    memory_level,
+    memory_snoop,
+    memory_tlb,
+    memory_lock,
+    memory_block,
+    data_address,
+    physical_address,
+    data_page_size,
+    code_page_size,
+    from_dso,
+    from_symbol,
+    from_line,
+    to_dso,
+    to_symbol,
+    to_line,
+    mispredicted,
+    in_transaction,
+    aborted,
+    branch_cycles
+};
 
 struct KeyName {
     std::string_view name;
     Key key;
-    std::string_view title;  ///< of the column
+    std::string_view title;   ///< of the column
+    Part part = Part::none;   ///< what a reader must keep for it
+    bool needs_line = false;  ///< the source lines of locations, too
 };
 inline constexpr std::array kKeyNames{
     KeyName{"comm", Key::comm, "Command"},
@@ -33,12 +65,33 @@ inline constexpr std::array kKeyNames{
     KeyName{"dso", Key::dso, "Shared Object"},
     KeyName{"symbol", Key::symbol, "Symbol"},
     KeyName{"sym", Key::symbol, "Symbol"},
-    KeyName{"srcline", Key::source_line, "Source:Line"},
-    KeyName{"trace", Key::trace, "Trace output"},
+    KeyName{"srcline", Key::source_line, "Source:Line", Part::none, true},
+    KeyName{"srcfile", Key::source_file, "Source File", Part::none, true},
+    KeyName{"trace", Key::trace, "Trace output", Part::trace},
+    KeyName{"local_weight", Key::weight, "Local Weight", Part::weight},
+    KeyName{"mem", Key::memory_level, "Memory access", Part::data_source},
+    KeyName{"snoop", Key::memory_snoop, "Snoop", Part::data_source},
+    KeyName{"tlb", Key::memory_tlb, "TLB access", Part::data_source},
+    KeyName{"locked", Key::memory_lock, "Locked", Part::data_source},
+    KeyName{"blocked", Key::memory_block, "Blocked", Part::data_source},
+    KeyName{"daddr", Key::data_address, "Data Address", Part::data_address},
+    KeyName{"phys_daddr", Key::physical_address, "Data Physical Address", Part::physical_address},
+    KeyName{"data_page_size", Key::data_page_size, "Data Page Size", Part::page_sizes},
+    KeyName{"code_page_size", Key::code_page_size, "Code Page Size", Part::page_sizes},
+    KeyName{"dso_from", Key::from_dso, "Source Shared Object", Part::branch},
+    KeyName{"symbol_from", Key::from_symbol, "Source Symbol", Part::branch},
+    KeyName{"srcline_from", Key::from_line, "From Source:Line", Part::branch, true},
+    KeyName{"dso_to", Key::to_dso, "Target Shared Object", Part::branch},
+    KeyName{"symbol_to", Key::to_symbol, "Target Symbol", Part::branch},
+    KeyName{"srcline_to", Key::to_line, "To Source:Line", Part::branch, true},
+    KeyName{"mispredict", Key::mispredicted, "Branch Mispredicted", Part::branch_flags},
+    KeyName{"in_tx", Key::in_transaction, "Branch in transaction", Part::branch_flags},
+    KeyName{"abort", Key::aborted, "Transaction abort", Part::branch_flags},
+    KeyName{"cycles", Key::branch_cycles, "Basic Block Cycles", Part::branch_flags},
 };
 
 /// A table has no more keys than this.
-inline constexpr std::size_t kMostKeys = 8;
+inline constexpr std::size_t kMostKeys = 10;
 
 /// One of the functions that are active at a location: an index of Profile::frames(location).
 using FrameIndex = std::uint16_t;
@@ -74,8 +127,17 @@ struct RowOptions {
 /// Error: a name is unknown, and it lists the known ones; or there are more than kMostKeys.
 Result<std::vector<Key>> keys_named(const std::vector<std::string>& names);
 
+/// The first row of a key in kKeyNames.
+const KeyName& name_of(Key key);
 /// The title of a key's column.
-std::string_view title_of(Key key);
+inline std::string_view title_of(Key key) {
+    return name_of(key).title;
+}
+
+/// What a reader must keep for these keys.
+Parts parts_of(const std::vector<Key>& keys);
+/// Whether one of the keys needs source lines.
+bool need_lines(const std::vector<Key>& keys);
 
 /// The rows of one event. Each key is named once at most. The time is proportional to the number of samples, and with
 /// `children` to that of their frames.
@@ -87,8 +149,9 @@ FunctionId function_of(const Profile& profile, const Location& location, FrameIn
 /// "ns::f", or the address as perf prints it if there is no symbol.
 std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
 
-/// What the sample's tracepoint says; empty without it.
-std::string_view trace_text(const Profile& profile, const Context& context);
+/// The value of a key as a number that is equal in all rows with the same text.
+std::uint64_t key_value(const Profile& profile, Key key, const Context& context, LocationId place, FrameIndex frame,
+                        FrameIndex line_frame);
 
 /// The value of a row's key for people: "[.] ns::f", "12".
 std::string key_text(const Profile& profile, Key key, const Row& row);

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import unittest
 
+import made_accesses
 import made_tracepoints
 from program import ANYPERF, Case
 from report_test import LOAD, run
@@ -122,6 +123,16 @@ class Script(Case):
         path = self.record("-e", "cpu-clock:u", "-g")
         for fields in ("comm,tid,time,event", "comm,pid,tid,time,period,event,ip,sym,dso", "ip,sym,symoff"):
             self.assert_agrees(path, "-F", fields)
+
+    def test_memory_accesses_agree(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        path = self.file("perf.data")
+        path.write_bytes(made_accesses.recording(5_000_001))
+        for fields in ("time,data_src,weight", "time,addr,data_src,weight,ip,phys_addr,data_page_size"):
+            perf, ours = (lines(program, "script", "-F", fields, "-i", path) for program in ("perf", ANYPERF))
+            self.assertEqual(len(perf), len(made_accesses.words()))
+            self.assertEqual(ours, perf)
 
     def test_what_tracepoints_say_agrees(self):
         self.assert_agrees(self.record("-e", "sched:sched_process_exec", "-e", "raw_syscalls:*", "-e", "syscalls:sys_enter_openat",

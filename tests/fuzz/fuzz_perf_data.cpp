@@ -17,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // No file of this machine, whatever paths the input names.
     options.paths.root = "/nonexistent";
     options.paths.kallsyms = "/nonexistent";
-    options.traces = anyperf::analysis::Traces::all;
+    options.parts.add(anyperf::profile::Part::trace);
+    options.parts.add(anyperf::profile::Part::data_source);
+    options.branches = size % 2 == 0;
     const auto read = anyperf::analysis::read_profile("/proc/self/fd/" + std::to_string(fd), options);
     if (read)
         for (std::uint32_t event = 0; event < read->profile.events.size(); ++event)

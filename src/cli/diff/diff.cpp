@@ -91,12 +91,12 @@ Result<int> diff(const Options& options, Output& out) {
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
     std::vector<analysis::ReadProfile> read;
     for (const std::string& file : files) {
-        read.push_back(TRY(analysis::read_profile(
-            file, {.call_chains = false,
-                   .cpu = wants(profile::Key::cpu),
-                   .traces = wants(profile::Key::trace) ? analysis::Traces::all : analysis::Traces::none,
-                   .source = {.lines = wants(profile::Key::source_line), .inlines = false},
-                   .paths = symbol_paths(options.symbol_root)})));
+        read.push_back(
+            TRY(analysis::read_profile(file, {.call_chains = false,
+                                              .cpu = wants(profile::Key::cpu),
+                                              .parts = profile::parts_of(shown.keys),
+                                              .source = {.lines = wants(profile::Key::source_line), .inlines = false},
+                                              .paths = symbol_paths(options.symbol_root)})));
         note_losses(read.back(), out);
     }
     std::string text;

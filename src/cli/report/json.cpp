@@ -30,8 +30,9 @@ void add_key(const Profile& profile, Key key, const Row& row, Json& json) {
             json["symbol"] = symbol_text(profile, place, row.frame);
             if (row.frame != profile::kSymbolFrame) json["inlined"] = true;
             break;
-        case Key::trace: json["trace"] = profile::trace_text(profile, row.context); break;
+        case Key::weight: json["local_weight"] = std::stoull(key_text(profile, key, row)); break;
         case Key::source_line: json["srcline"] = source_line_text(profile, place, row.line_frame); break;
+        default: json[std::string{name_of(key).name}] = key_text(profile, key, row);
     }
 }
 

@@ -29,7 +29,10 @@ enum class Field : std::uint8_t {
     weight,
     brstack,
     phys_addr,
-    trace
+    trace,
+    data_src,
+    data_page_size,
+    code_page_size
 };
 
 struct FieldName {
@@ -37,15 +40,26 @@ struct FieldName {
     Field field;
 };
 inline constexpr std::array kFieldNames{
-    FieldName{"comm", Field::comm},       FieldName{"pid", Field::pid},
-    FieldName{"tid", Field::tid},         FieldName{"cpu", Field::cpu},
-    FieldName{"time", Field::time},       FieldName{"period", Field::period},
-    FieldName{"event", Field::event},     FieldName{"ip", Field::ip},
-    FieldName{"sym", Field::sym},         FieldName{"symoff", Field::symoff},
-    FieldName{"dso", Field::dso},         FieldName{"addr", Field::addr},
-    FieldName{"srcline", Field::srcline}, FieldName{"weight", Field::weight},
-    FieldName{"brstack", Field::brstack}, FieldName{"phys_addr", Field::phys_addr},
+    FieldName{"comm", Field::comm},
+    FieldName{"pid", Field::pid},
+    FieldName{"tid", Field::tid},
+    FieldName{"cpu", Field::cpu},
+    FieldName{"time", Field::time},
+    FieldName{"period", Field::period},
+    FieldName{"event", Field::event},
+    FieldName{"ip", Field::ip},
+    FieldName{"sym", Field::sym},
+    FieldName{"symoff", Field::symoff},
+    FieldName{"dso", Field::dso},
+    FieldName{"addr", Field::addr},
+    FieldName{"srcline", Field::srcline},
+    FieldName{"weight", Field::weight},
+    FieldName{"brstack", Field::brstack},
+    FieldName{"phys_addr", Field::phys_addr},
     FieldName{"trace", Field::trace},
+    FieldName{"data_src", Field::data_src},
+    FieldName{"data_page_size", Field::data_page_size},
+    FieldName{"code_page_size", Field::code_page_size},
 };
 
 /// A set of fields. Their order in the line is fixed.

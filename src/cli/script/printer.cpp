@@ -18,6 +18,7 @@
 #include "abi/sample_bits.h"
 #include "analysis/call_chain.h"
 #include "cli/script/branches.h"
+#include "profile/memory_access.h"
 
 namespace anyperf::cli {
 
@@ -74,6 +75,7 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     const auto out = std::back_inserter(buffer_);
     if (fields.has(Field::trace)) traces_.append(sample, event, buffer_);
     if (fields.has(Field::addr)) fmt::format_to(out, "{:>16x}", sample.addr);
+    if (fields.has(Field::data_src)) print_data_source(sample.data_source);
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
         const analysis::SpaceId space = processes_.space(sample.pid);
@@ -87,8 +89,18 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     }
     if (fields.has(Field::brstack)) print_branches(sample, fields);
     if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
+    if (fields.has(Field::data_page_size)) buffer_ += ' ' + profile::page_size_text(sample.data_page_size);
+    if (fields.has(Field::code_page_size)) buffer_ += ' ' + profile::page_size_text(sample.code_page_size);
     buffer_ += '\n';
     if (buffer_.size() > kBuffer) flush();
+}
+
+/// In a column as wide as the widest so far, as in perf (data_src__fprintf()).
+void ScriptPrinter::print_data_source(std::uint64_t data_source) {
+    const std::string text = fmt::format("{:>16x} {}", data_source, profile::data_source_text(data_source));
+    data_source_width_ = std::max(data_source_width_, text.size());
+    buffer_ += text;
+    buffer_.append(data_source_width_ - text.size(), ' ');
 }
 
 void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields) {

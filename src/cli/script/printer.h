@@ -73,14 +73,16 @@ class ScriptPrinter final : public perfdata::Consumer {
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
     void print_branches(const perfdata::Sample& sample, const Fields& fields);
+    void print_data_source(std::uint64_t data_source);
     void print_number(std::uint64_t number, int width);
     void print_time(std::uint64_t time_ns);
 
     const perfdata::Reader& reader_;
     Output& out_;
     Options options_;
-    std::vector<Fields> fields_;  // by event
-    std::size_t name_width_ = 0;  // of the longest event name
+    std::vector<Fields> fields_;         // by event
+    std::size_t name_width_ = 0;         // of the longest event name
+    std::size_t data_source_width_ = 0;  // of the longest one so far
     profile::Strings strings_;
     symbols::Dsos dsos_;
     analysis::Processes processes_;

@@ -238,15 +238,14 @@ Result<int> run_top(Options& options, Output& out) {
                           .paths = symbol_paths({})};
     const auto wants = [&](profile::Key key) { return std::ranges::find(view.keys, key) != view.keys.end(); };
     unwind::Unwinder unwinder{symbol_paths({})};
-    const analysis::ReadOptions reading{
-        .call_chains = view.children,
-        .pid = true,
-        .tid = wants(profile::Key::tid),
-        .cpu = wants(profile::Key::cpu),
-        .traces = wants(profile::Key::trace) ? analysis::Traces::all : analysis::Traces::none,
-        .source = {.lines = wants(profile::Key::source_line), .inlines = false},
-        .paths = symbol_paths({}),
-        .unwinder = &unwinder};
+    const analysis::ReadOptions reading{.call_chains = view.children,
+                                        .pid = true,
+                                        .tid = wants(profile::Key::tid),
+                                        .cpu = wants(profile::Key::cpu),
+                                        .parts = profile::parts_of(view.keys),
+                                        .source = {.lines = wants(profile::Key::source_line), .inlines = false},
+                                        .paths = symbol_paths({}),
+                                        .unwinder = &unwinder};
     std::optional<top::Terminal> terminal;
     if (screen) terminal.emplace(TRY(top::Terminal::open()));
     auto signals = TRY(BlockedSignals::block());

@@ -1,0 +1,228 @@
+// row_keys.cpp: what the keys of a table mean: for each its value as a number, by which rows are found, and as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "profile/memory_access.h"
+#include "profile/rows.h"
+
+namespace anyperf::profile {
+
+namespace {
+
+// Of the flags of a branch (perf_event_open(2), "PERF_SAMPLE_BRANCH_STACK").
+constexpr std::uint64_t kMispredicted = 1, kPredicted = 2, kInTransaction = 4, kAborted = 8;
+std::uint64_t cycles_of(std::uint64_t flags) {
+    return flags >> 4 & 0xffff;
+}
+
+/// The detail of a context; an empty one if it has none.
+const Detail& detail_of(const Profile& profile, const Context& context) {
+    static constexpr Detail kEmpty{};
+    return context.detail == kNone<DetailId> ? kEmpty : profile.details[context.detail];
+}
+
+/// A number for a function at a location, or for the location itself if it has no function. Bit 63 separates the
+/// kernel from user code, bit 62 places without a symbol from functions. Ids have 32 bits and do not reach these bits.
+std::uint64_t place_value(const Profile& profile, LocationId place, FrameIndex frame) {
+    if (place == kNone<LocationId>) return ~std::uint64_t{0};
+    const Location& location = profile.locations[place];
+    const FunctionId function = function_of(profile, location, frame);
+    const std::uint64_t mode = std::uint64_t{location.kernel} << 63;
+    if (function != kNone<FunctionId>) return mode | function.value;
+    return mode | std::uint64_t{1} << 62 | place.value;
+}
+
+/// A number for the line of a function at a location: the id of the file above the line number. Without a line it is
+/// the location itself, with bit 63 set, so that it equals no line.
+std::uint64_t line_value(const Profile& profile, LocationId place, FrameIndex frame) {
+    if (place == kNone<LocationId>) return ~std::uint64_t{0};
+    const auto frames = profile.frames(place);
+    if (frame >= frames.size() || frames[frame].line == 0) return std::uint64_t{1} << 63 | place.value;
+    return std::uint64_t{frames[frame].file.value} << 32 | frames[frame].line;
+}
+
+std::uint64_t dso_value(const Profile& profile, LocationId place) {
+    return place == kNone<LocationId> ? ~std::uint64_t{0} : profile.locations[place].dso.value;
+}
+
+/// The file of the innermost function's line; empty if it is not known.
+StringId file_of(const Profile& profile, LocationId place, FrameIndex frame) {
+    const auto frames = profile.frames(place);
+    return frame < frames.size() && frames[frame].line != 0 ? frames[frame].file : StringId{};
+}
+
+std::uint64_t text_value(const std::string& text) {
+    return std::hash<std::string>{}(text);
+}
+
+std::uint64_t detail_value(const Profile& profile, Key key, const Detail& detail) {
+    switch (key) {
+        case Key::trace: return detail.trace.value;
+        case Key::weight: return detail.weight;
+        // Several words have one text, so the text decides. Two of the few texts do not have one hash of 64 bits.
+        case Key::memory_level: return text_value(memory_level_text(detail.data_source));
+        case Key::memory_snoop: return text_value(memory_snoop_text(detail.data_source));
+        case Key::memory_tlb: return text_value(memory_tlb_text(detail.data_source));
+        case Key::memory_lock: return text_value(memory_lock_text(detail.data_source));
+        case Key::memory_block: return text_value(memory_block_text(detail.data_source));
+        case Key::data_address: return detail.data_address;
+        case Key::physical_address: return detail.physical_address;
+        case Key::data_page_size: return detail.data_page_size;
+        case Key::code_page_size: return detail.code_page_size;
+        case Key::from_dso: return dso_value(profile, detail.from);
+        case Key::from_symbol: return place_value(profile, detail.from, kSymbolFrame);
+        case Key::from_line: return line_value(profile, detail.from, 0);
+        case Key::to_dso: return dso_value(profile, detail.to);
+        case Key::to_symbol: return place_value(profile, detail.to, kSymbolFrame);
+        case Key::to_line: return line_value(profile, detail.to, 0);
+        case Key::mispredicted: return detail.branch_flags & (kMispredicted | kPredicted);
+        case Key::in_transaction: return detail.branch_flags & kInTransaction;
+        case Key::aborted: return detail.branch_flags & kAborted;
+        default: return cycles_of(detail.branch_flags);
+    }
+}
+
+std::string number_or_any(std::uint32_t number) {
+    return number == Context::kAny ? "-" : std::to_string(static_cast<std::int32_t>(number));
+}
+
+std::string marked_symbol(const Profile& profile, const Location& place, FrameIndex frame) {
+    return (place.kernel ? "[k] " : "[.] ") + symbol_text(profile, place, frame);
+}
+
+std::string place_text(const Profile& profile, Key key, LocationId id) {
+    if (id == kNone<LocationId>) return "N/A";
+    const Location& place = profile.locations[id];
+    if (key == Key::from_dso || key == Key::to_dso) return std::string{profile.text(profile.dsos[place.dso].name)};
+    if (key == Key::from_line || key == Key::to_line) return source_line_text(profile, place, 0);
+    return marked_symbol(profile, place, kSymbolFrame);
+}
+
+std::string detail_text(const Profile& profile, Key key, const Detail& detail) {
+    const std::uint64_t flags = detail.branch_flags;
+    switch (key) {
+        case Key::trace: return std::string{profile.text(detail.trace)};
+        case Key::weight: return std::to_string(detail.weight);
+        case Key::memory_level: return memory_level_text(detail.data_source);
+        case Key::memory_snoop: return memory_snoop_text(detail.data_source);
+        case Key::memory_tlb: return memory_tlb_text(detail.data_source);
+        case Key::memory_lock: return memory_lock_text(detail.data_source);
+        case Key::memory_block: return memory_block_text(detail.data_source);
+        case Key::data_address: return fmt::format("0x{:016x}", detail.data_address);
+        // As printf's %#: a zero has no prefix.
+        case Key::physical_address:
+            return fmt::format("[.] {}{:016x}", detail.physical_address == 0 ? "" : "0x", detail.physical_address);
+        case Key::data_page_size: return page_size_text(detail.data_page_size);
+        case Key::code_page_size: return page_size_text(detail.code_page_size);
+        case Key::from_dso:
+        case Key::from_symbol:
+        case Key::from_line: return place_text(profile, key, detail.from);
+        case Key::to_dso:
+        case Key::to_symbol:
+        case Key::to_line: return place_text(profile, key, detail.to);
+        case Key::mispredicted: return (flags & kPredicted) != 0 ? "N" : (flags & kMispredicted) != 0 ? "Y" : "N/A";
+        case Key::in_transaction: return (flags & kInTransaction) != 0 ? "T" : ".";
+        case Key::aborted: return (flags & kAborted) != 0 ? "A" : ".";
+        default: return cycles_of(flags) == 0 ? "-" : std::to_string(cycles_of(flags));
+    }
+}
+
+}  // namespace
+
+std::uint64_t key_value(const Profile& profile, Key key, const Context& context, LocationId place, FrameIndex frame,
+                        FrameIndex line_frame) {
+    switch (key) {
+        case Key::comm: return context.comm.value;
+        case Key::pid: return context.pid;
+        case Key::tid: return context.tid;
+        case Key::cpu: return context.cpu;
+        case Key::dso: return profile.locations[place].dso.value;
+        case Key::symbol: return place_value(profile, place, frame);
+        case Key::source_line: return line_value(profile, place, line_frame);
+        case Key::source_file: return file_of(profile, place, line_frame).value;
+        default: return detail_value(profile, key, detail_of(profile, context));
+    }
+}
+
+Result<std::vector<Key>> keys_named(const std::vector<std::string>& names) {
+    std::vector<Key> keys;
+    for (const std::string& name : names) {
+        const auto row = std::ranges::find(kKeyNames, std::string_view{name}, &KeyName::name);
+        if (row == kKeyNames.end()) {
+            std::string known;
+            for (const KeyName& each : kKeyNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
+            return std::unexpected(Error{fmt::format("cannot sort by '{}'", name), "it is not a key that reports have",
+                                         fmt::format("use some of:{}", known)});
+        }
+        if (std::ranges::find(keys, row->key) == keys.end()) keys.push_back(row->key);
+    }
+    if (keys.size() > kMostKeys)
+        return std::unexpected(Error{"cannot sort by so many keys", fmt::format("{} were given", keys.size()),
+                                     fmt::format("give at most {}", kMostKeys)});
+    return keys;
+}
+
+const KeyName& name_of(Key key) {
+    return *std::ranges::find(kKeyNames, key, &KeyName::key);
+}
+
+Parts parts_of(const std::vector<Key>& keys) {
+    Parts parts;
+    for (const Key key : keys) parts.add(name_of(key).part);
+    return parts;
+}
+
+bool need_lines(const std::vector<Key>& keys) {
+    return std::ranges::any_of(keys, [](Key key) { return name_of(key).needs_line; });
+}
+
+FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame) {
+    const auto frames = profile.frames(location);
+    if (frames.empty()) return kNone<FunctionId>;
+    return frames[std::min<std::size_t>(frame, frames.size() - 1)].function;
+}
+
+std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame) {
+    const FunctionId function = function_of(profile, location, frame);
+    if (function != kNone<FunctionId>) return std::string{profile.text(profile.functions[function].name)};
+    return fmt::format("0x{:016x}", location.file_offset);
+}
+
+// The texts are those of perf's __get_srcline().
+std::string source_line_text(const Profile& profile, const Location& location, FrameIndex frame) {
+    const auto frames = profile.frames(location);
+    if (frame < frames.size() && frames[frame].line != 0) {
+        const std::string_view file = profile.text(frames[frame].file);
+        return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), frames[frame].line);
+    }
+    if (const FunctionId function = function_of(profile, location); function != kNone<FunctionId>)
+        return fmt::format("{}+{}", profile.text(profile.functions[function].name),
+                           location.address - profile.functions[function].address);
+    return fmt::format("{}[{:x}]", profile.text(profile.dsos[location.dso].name), location.address);
+}
+
+std::string key_text(const Profile& profile, Key key, const Row& row) {
+    const Location& place = profile.locations[row.place];
+    switch (key) {
+        case Key::comm: return std::string{profile.text(row.context.comm)};
+        case Key::pid: return number_or_any(row.context.pid);
+        case Key::tid: return number_or_any(row.context.tid);
+        case Key::cpu: return number_or_any(row.context.cpu);
+        case Key::dso: return std::string{profile.text(profile.dsos[place.dso].name)};
+        case Key::symbol: {
+            const std::string text = marked_symbol(profile, place, row.frame);
+            return row.frame == kSymbolFrame ? text : text + " (inlined)";
+        }
+        case Key::source_line: return source_line_text(profile, place, row.line_frame);
+        case Key::source_file: {
+            const std::string_view file = profile.text(file_of(profile, row.place, row.line_frame));
+            return std::string{file.substr(file.rfind('/') + 1)};
+        }
+        default: return detail_text(profile, key, detail_of(profile, row.context));
+    }
+}
+
+}  // namespace anyperf::profile
