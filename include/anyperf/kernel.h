@@ -24,8 +24,8 @@ class Kernel {
     /// Why the last open() was refused, if the implementation knows the reason. Otherwise the cause is searched for on
     /// the machine (host/open_failure.h).
     virtual std::optional<std::string> cause_of_refusal() { return std::nullopt; }
-    /// Whether something else counts this event than the others, as the kernel counts a tracepoint beside the events of
-    /// a run. Such an event can't be a member of their groups and is opened alone.
+    /// True if this event is not counted by what counts the others: beside the events of a run, for example, the kernel
+    /// counts tracepoints. Such an event can't be in a group with the others and is opened alone.
     virtual bool is_apart(const abi::Attr&) { return false; }
     /// read(2) of an event descriptor: the bytes read, 0 (end of file) for a pinned event in error state, or
     /// -errno.

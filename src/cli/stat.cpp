@@ -158,7 +158,7 @@ Result<int> write_results(Measurement& run, const Options& options, const std::o
     } else {
         gate = stat::check_gate(*earlier, run.report, options);
         write_comparison(run.report, gate, options, *earlier, sink, output);
-        for (const auto& wanted : options.reports_of_gate) TRY(stat::write_gate_report(wanted, gate, run.report));
+        for (const auto& wanted : options.parsed_gate_reports) TRY(stat::write_gate_report(wanted, gate, run.report));
     }
     const bool announces = may_announce(options);
     if (options.update_baseline && run.exit_info.exit_status == 0) {
@@ -283,7 +283,8 @@ Result<int> compare_machines(const Options& given, const std::vector<std::string
 
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
-    for (const auto& text : options.gate_reports) options.reports_of_gate.push_back(TRY(stat::parse_gate_report(text)));
+    for (const auto& text : options.gate_reports)
+        options.parsed_gate_reports.push_back(TRY(stat::parse_gate_report(text)));
     options.cpu_level = stat::cpu_level_of(options);
     if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run(host::Root{});
     TRY(stat::check_rules(options));

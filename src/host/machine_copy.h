@@ -10,8 +10,8 @@
 
 namespace anyperf::host {
 
-/// Copies the files of `machine` to `directory`, which is made. Links become what they lead to, except those of
-/// /proc/self/ns, whose text is copied. Files that this process may not read are left out, as are serial numbers and
+/// Copies the files of `machine` to `directory`, which it creates. Of a link the target is copied, but of those
+/// in /proc/self/ns the text. Files that this process may not read are left out, as are serial numbers and
 /// other processes. Returns the number of copied files. Error: the directory is not empty, or cannot be written.
 Result<std::size_t> copy_machine(const Root& machine, const std::filesystem::path& directory);
 

@@ -19,7 +19,7 @@
 //   If only the lane was exhausted, the rest of the budget is distributed again, most of it to lanes with much recent
 //   use. If the whole budget is too small, the agent grants more; if the thread must stop at exactly this count, a
 //   shorter block is translated that ends after just the instructions that remain.
-// Other processes have no budget to check: their segments only count.
+// In all other processes segments only count (tuple_counts.h), and check no budget.
 //
 // The two edges:
 // - A segment that is left in the middle (fault, signal, breakpoint) was charged for instructions that do not retire.

@@ -21,13 +21,13 @@ namespace anyperf::subsystem {
 /// An event that a PMU is asked to accept.
 struct EventRequest {
     const abi::Attr& attr;
-    EventIndex event;    ///< its page; names the event in later calls of add, del, modify and destroy
+    EventIndex event;    ///< the index of its page; identifies the event in add, del, modify and destroy
     const TaskId* task;  ///< null: a cpu-wide event
     const TaskId& opener;
-    bool privileged;             ///< may measure kernel mode (perf_event_paranoid 1 or CAP_PERFMON)
-    bool inherited;              ///< a child of an event that init() has accepted
-    bool cpu_wide_part = false;  ///< a child that counts one task for a cpu-wide event
-    std::int32_t cpu = -1;
+    bool privileged;                ///< may measure kernel mode (perf_event_paranoid 1 or CAP_PERFMON)
+    bool inherited;                 ///< a child of an event that init() has accepted
+    bool cpu_wide_part = false;     ///< a child that counts one task for a cpu-wide event
+    std::int32_t cpu = -1;          ///< the only CPU on which it counts; -1: on every CPU
     bool may_probe = false;         ///< may stop code of any process (CAP_PERFMON)
     EventIndex parent = 0;          ///< of a child: the event that was opened
     ProbedFile file = {};           ///< the file at the path in config1, for PMUs that take one
@@ -63,10 +63,10 @@ class Pmu {
     virtual std::uint32_t type() const = 0;
 
     /// Decides whether the event belongs to this PMU, and how it is counted. ENOENT passes it on to the next PMU; any
-    /// other refusal is final and precedes the checks of rights and groups. Resources that init() reserves (a
-    /// breakpoint slot) are released by destroy().
+    /// other refusal is final and precedes the checks of rights and groups. init() may reserve resources, such as a
+    /// breakpoint slot.
     virtual Answer<Wiring> init(const EventRequest& request) = 0;
-    /// The event has ended. Called once for each successful init().
+    /// Releases what init() has reserved. Called once for each successful init(), when the event ends.
     virtual void destroy(EventIndex) {}
 
     /// add(): the event begins to count in this task; the PMU puts in place what it needs for that. del(): it stops

@@ -102,7 +102,7 @@ struct Options {
     std::vector<pid_t> tid_numbers;
     std::vector<int> cpus;
     std::vector<Gate> gates;
-    std::vector<GateReport> reports_of_gate;
+    std::vector<GateReport> parsed_gate_reports;
     std::vector<EventFilter> event_filters;
     std::optional<CpuLevel> cpu_level;  ///< of --per-core, --per-die, --per-socket or --per-node
     Format format = Format::table;

@@ -14,12 +14,11 @@ inline constexpr std::size_t kLongestProcPath = 64;
 
 /// Copies the application's string at `from` into `room`. Empty if it is not readable or has no NUL in that room.
 std::string_view copy_short_path(std::uint64_t from, char (&room)[kLongestProcPath]);
+/// The same with a room of `bytes`.
+std::string_view copy_path(std::uint64_t from, char* room, std::size_t bytes);
 
 /// A decimal number; 0 if `text` is anything else. Values near the end of the range count as anything else.
 std::int32_t decimal_number(std::string_view text);
-
-/// The same with room of `bytes`.
-std::string_view copy_path(std::uint64_t from, char* room, std::size_t bytes);
 
 /// "/proc/PID/REST", "/proc/self/REST", "/proc/thread-self/REST", also with "task/TID/" before REST.
 struct ProcPath {

@@ -138,7 +138,7 @@ Result<void> check_writable(std::span<const std::string> files) {
 Result<void> check_files_of_gate(const Options& options) {
     std::vector<std::string> files;
     if (options.update_baseline) files.push_back(options.baseline);
-    for (const GateReport& report : options.reports_of_gate) files.push_back(report.file);
+    for (const GateReport& report : options.parsed_gate_reports) files.push_back(report.file);
     return check_writable(files);
 }
 
