@@ -34,8 +34,8 @@ class EventTable {
     const SampleLayout& layout(std::size_t event) const { return layouts_[event]; }
 
     /// The event of a record, by the id in it. A single event needs no id. If no id is declared, or samples have none,
-    /// all records belong to the first event. Nothing if the record's id is not declared. The record is as in the file.
-    /// If it is `foreign`, only the id is turned here: the rest can be turned only once the event is known.
+    /// all records belong to the first event. Nothing if the record's id is not declared. A `foreign` record still has
+    /// the other byte order: which of its bytes are numbers is known only once its event is.
     std::optional<std::uint32_t> find(Bytes record, bool is_sample, bool foreign) const;
 
     /// The event that declared this id; nothing if none did.

@@ -32,11 +32,11 @@ class Input {
     /// Reads the next bytes of a stream. 0 at its end; fails if it can't be read.
     Result<std::size_t> read(std::byte* to, std::size_t room);
 
-    /// Nothing before this offset of the mapped file is needed any more: gives its memory back. A later access is
-    /// allowed and reads the page again. Does nothing for a stream, or if that is less than 4 MiB more than has been
+    /// Gives back the memory of what is before this offset of the mapped file, because it is not needed any more. A
+    /// later access is allowed and reads the page again. Does nothing for a stream, or if less than 4 MiB would be
     /// given back.
     void release_before(std::size_t offset);
-    /// Gives back the memory of all that is before this offset, though it is needed again. Does nothing for a stream.
+    /// The same at once, for what is needed again but not soon. Does nothing for a stream.
     void drop_before(std::size_t offset);
 
   private:

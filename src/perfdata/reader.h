@@ -11,7 +11,7 @@
 // The mechanism, from bytes to meaning:
 // - input.h gives the bytes: a mapped file, or a stream in pieces. walk() (reader.cpp) cuts them into records. A record
 //   is {u32 type, u16 misc, u16 size} and `size` bytes including these 8 (struct perf_event_header).
-// - event_table.h finds the record's event, byte_order.h turns the record if the file has the other byte order, and
+// - event_table.h finds the record's event, byte_order.h swaps its numbers if the file has the other byte order, and
 //   sample_layout.h knows where its time is.
 // - round_queue.h keeps records until no older one can come. The consumer then gets them in the order of their times.
 // - perf's own records (types from 64) have no time. They describe what follows them, so the reader acts on them at

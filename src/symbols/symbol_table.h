@@ -70,7 +70,7 @@ class SymbolTable {
     std::vector<Symbol> symbols_;
     std::vector<std::uint8_t> ranks_;  // of symbols_
     std::vector<char> texts_;
-    // Of a table that is in memory of somebody else's.
+    // Only in a table that of() made: the memory is not its own.
     std::shared_ptr<const void> owner_;
     std::span<const Symbol> shared_symbols_;
     std::span<const char> shared_texts_;

@@ -1,7 +1,8 @@
 // protected_code.h: detects that the application writes code (JITs, self-modifying code). A writable page that a block
 // was translated from is write-protected in the kernel. A write to it faults; then its translations are removed, and
-// the page is writable until it is translated from again. Writes through another mapping of the same memory do not
-// fault: such code is compared at each entry instead (Cache::keep_code_copy()).
+// the page is writable until it is translated from again. Writes through another mapping of the same memory, and by
+// write(2) to a mapped file (syscalls/file_writes.h), do not fault: such code is compared at each entry instead
+// (Cache::keep_code_copy()).
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace anyperf::perfdata {
 /// Bytes that grow. All functions that add return the writer, so that a layout reads as one line.
 class ByteWriter {
   public:
-    /// Appends the bytes of a value without padding, which a struct must not have either.
+    /// Appends the bytes of a value. The type must have no padding, whose bytes would be anything.
     template <class Value>
     ByteWriter& put(const Value& value) {
         const auto* begin = reinterpret_cast<const std::byte*>(&value);
@@ -30,14 +30,15 @@ class ByteWriter {
         bytes_.insert(bytes_.end(), more.begin(), more.end());
         return *this;
     }
-    /// The text in a field of `room` bytes; the rest is zero. The text is cut so that one zero byte is left.
+    /// The text in a field of `room` bytes, of which there is at least one; the rest is zero. A text that is too long
+    /// is cut so that one zero byte is left.
     ByteWriter& text(std::string_view text, std::size_t room) {
         bytes(std::as_bytes(std::span{text.substr(0, room - 1)}));
         return zeros(room - std::min(text.size(), room - 1));
     }
-    /// The text with zeros up to a multiple of `unit` bytes, at least one.
-    ByteWriter& padded_text(std::string_view text_, std::size_t unit) {
-        return text(text_, (text_.size() / unit + 1) * unit);
+    /// The text, then one zero byte or more, up to a multiple of `unit` bytes.
+    ByteWriter& padded_text(std::string_view letters, std::size_t unit) {
+        return text(letters, (letters.size() / unit + 1) * unit);
     }
     ByteWriter& zeros(std::size_t count) {
         bytes_.insert(bytes_.end(), count, std::byte{0});

@@ -4,10 +4,11 @@
 // If the disk is full, write() fails and nothing more is written; finish() then cuts the file after a whole record, as
 // far back as the feature sections need room. So what is left is a valid recording of the time before.
 //
-// What is where: the header, the ids, the attrs, the records, then the table and bodies of the features. The features
-// come last because most are known only at the end (build ids, the last time, the ratio of compression). The header is
-// written first with a data size of 0, which readers take for a recorder that was killed, and again at the end. In pipe
-// mode nothing can be written twice: facts go out as records before the first sample, the build ids after the last.
+// The order in the file: the header, the ids, the attrs, the records, the table of the features and their bodies. The
+// features come last because most are known only at the end (build ids, the last time, the ratio of compression). The
+// header is written first with a data size of 0, which readers take for a recorder that was killed, and again at the
+// end. In pipe mode nothing can be written twice: facts go out as records before the first sample, the build ids after
+// the last.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +27,19 @@ namespace anyperf::perfdata {
 
 class FileWriter {
   public:
-    /// Creates the file, or empties it. "-" is standard output, in pipe mode. Error: it cannot be created or cannot be
-    /// written from any offset.
+    /// Creates the file, or empties it. "-" is standard output, in pipe mode. Error: it cannot be created, or it is a
+    /// kind of file without offsets.
     static Result<FileWriter> create(const std::string& path);
     FileWriter(FileWriter&& other) noexcept;
     FileWriter& operator=(FileWriter&&) = delete;
-    /// Closes the file. Without finish() it is one of a recorder that was killed.
+    /// Closes the file. Without finish() readers find the recording of a recorder that was killed.
     ~FileWriter();
 
     /// Compresses what write() gets from here on.
     void compress(int level) { compressor_ = std::make_unique<Compressor>(level); }
 
-    /// Writes what comes before the records. `facts.events` are the events; a stream also gets the other facts here,
-    /// and of those that only the end of the recording knows, the build ids at its end.
+    /// Writes what comes before the records. A file gets the events of `facts` here and the rest in finish(). A stream
+    /// gets all of them here; of the facts that are known only at the end, finish() adds the build ids.
     Result<void> begin(const Facts& facts);
     /// Appends whole records, which lie in two pieces; a record may begin in one and end in the other. Error: they
     /// could not be written; the file is then at its end, and further calls do nothing.
@@ -53,7 +54,7 @@ class FileWriter {
 
     /// Bytes of records in the file, or on their way there.
     std::uint64_t data_bytes() const { return end_ - data_offset_ + buffer_.size(); }
-    /// Bytes that write() got.
+    /// Bytes of records before compression.
     std::uint64_t plain_bytes() const { return plain_bytes_; }
     bool is_pipe() const { return is_pipe_; }
     /// Bytes of records that were given to write() and are not in the file.

@@ -2,10 +2,11 @@
 //
 // A model is a list of what is shown. Each feature is a row of kLevelFeatures, from which both CPUID and the flags of
 // /proc/cpuinfo are made; every leaf without a row is zero. So a program counts the same on each host that has the
-// level. The levels are those of the x86-64 psABI, chapter 3.1.1. What the psABI leaves open is decided so:
+// level. The levels are those of the x86-64 psABI, chapter 3.1.1. What the psABI leaves open is decided as follows:
 //
 //   - XSAVE is shown from v2 on, as the OS support that every kernel has; none of its variants is.
-//   - FSGSBASE and ERMS from v3 on: what glibc's memcpy chooses then is close to what it chooses on real CPUs.
+//   - ERMS from v3 on: glibc's memcpy then chooses nearly what it chooses on real CPUs.
+//   - FSGSBASE from v3 on: the CPUs of that level have it (since Ivy Bridge and Steamroller).
 //   - AES, PCLMULQDQ, SHA, ADX, RDRAND, RDSEED, CLFLUSHOPT, PKU, TSX: not shown, because no level has them.
 //   - Caches are those of a Skylake server with one CPU in each package, so that the number of CPUs does not matter.
 //
@@ -126,11 +127,11 @@ constexpr std::uint32_t features_of(unsigned level, FeatureWord word) {
     return bits;
 }
 
-/// Every leaf of a level's CPUID that is not zero, but the architectural PMU's (architectural_pmu()).
+/// Every leaf of a level's CPUID that is not zero, except that of the architectural PMU (architectural_pmu()).
 std::vector<CpuidRow> level_rows(unsigned level, const CpuIdentity& cpu);
 
-/// The rows that hide what a Skylake client lacks of the host: AVX-512, AMX and protection keys. Empty if the host has
-/// none of them.
+/// The rows that hide features of the host that a Skylake client lacks: AVX-512, AMX and protection keys. Empty if the
+/// host has none of them.
 std::vector<CpuidRow> rows_without_avx512();
 
 /// The flags of /proc/cpuinfo that a Skylake client lacks.

@@ -41,7 +41,8 @@ struct FilterStep {
 };
 static_assert(sizeof(FilterStep) == 24);
 
-/// Room for one filter. An expression of at most one page never needs more.
+/// Room for one filter. An expression of at most one page (the kernel's limit) never needs more: the five letters of
+/// "a<1||" make two steps.
 inline constexpr std::size_t kFilterBytes = 65536;
 inline constexpr std::size_t kFilterSteps = 2400;
 inline constexpr std::size_t kFilterTexts = kFilterBytes - 8 - sizeof(FilterStep) * kFilterSteps;
