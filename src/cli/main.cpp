@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -131,8 +132,11 @@ bool flush_results() {
     return false;
 }
 
+/// The verbs as CLI11 knows them, and what they do.
+using Declared = std::vector<std::pair<CLI::App*, anyperf::cli::VerbAction>>;
+
 /// Runs the verb that the command line chose, and returns anyperf's exit status.
-int run_parsed_verb(const std::vector<std::pair<CLI::App*, anyperf::cli::VerbAction>>& declared) {
+int run_parsed_verb(const Declared& declared) {
     anyperf::cli::Output output{stdout, stderr};
     for (const auto& [subcommand, action] : declared) {
         if (!subcommand->parsed()) continue;
@@ -165,17 +169,30 @@ Result<std::vector<std::string>> words_to_parse(const CLI::App& app, int argc, c
     return words;
 }
 
+/// Declares the verbs. If the first word is the name of one, it needs no other, unless it is hidden: then it is about
+/// the others. The options of all verbs take a millisecond.
+Declared declare_verbs(CLI::App& app, std::string_view first_word) {
+    Declared declared;
+    const auto declare = [&](const anyperf::cli::Verb& verb) {
+        CLI::App* const subcommand = app.add_subcommand(std::string{verb.name}, std::string{verb.summary});
+        declared.emplace_back(subcommand, verb.declare(*subcommand));
+    };
+    const auto all = anyperf::cli::verbs();
+    const auto chosen = std::ranges::find(all, first_word, &anyperf::cli::Verb::name);
+    if (chosen != all.end()) declare(**chosen);
+    if (!declared.empty() && !declared.front().first->get_group().empty()) return declared;
+    for (const auto* verb : all)
+        if (chosen == all.end() || verb != *chosen) declare(*verb);
+    return declared;
+}
+
 /// Parses the command line and runs its verb. Returns the exit status.
 int run_command_line(int argc, char** argv) {
     CLI::App app{"Linux performance events, anywhere", "anyperf"};
     app.set_version_flag("-V,--version", "anyperf " ANYPERF_VERSION);
     app.require_subcommand(1);
     app.footer("anyperf help VERB lists a verb's options.");
-    std::vector<std::pair<CLI::App*, anyperf::cli::VerbAction>> declared;
-    for (const auto* verb : anyperf::cli::verbs()) {
-        CLI::App* subcommand = app.add_subcommand(std::string{verb->name}, std::string{verb->summary});
-        declared.emplace_back(subcommand, verb->declare(*subcommand));
-    }
+    const Declared declared = declare_verbs(app, argc > 1 ? argv[1] : "");
     auto words = words_to_parse(app, argc, argv);
     if (!words) return fail(words.error());
     try {
