@@ -67,7 +67,10 @@ std::span<const std::byte> text_argument(std::uint32_t request, std::uint64_t ar
 }  // namespace
 
 HostedRun::HostedRun(RunMemory memory)
-    : memory_(std::move(memory)), stop_(::eventfd(0, EFD_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : memory_(std::move(memory)),
+      trimmer_(memory_.header().store_path),
+      stop_(::eventfd(0, EFD_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Result<std::unique_ptr<HostedRun>> HostedRun::begin(const RunOptions& options) {
     const auto limits = LiftedLimits::lift();

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "anyperf/attr.h"
+#include "broker/launch/code_store.h"
 #include "broker/launch/launch.h"
 #include "broker/launch/run_options.h"
 #include "broker/server.h"
@@ -87,6 +88,7 @@ class HostedRun {
     std::int64_t take_command_page();
 
     RunMemory memory_;
+    CodeStoreTrimmer trimmer_;
     OwnedFd to_broker_;  ///< the programs' end of the request socket; later commands inherit it
     OwnedFd stop_;       ///< an eventfd; readable: stop serving
     OwnedFd wake_;       ///< see wake_fd()

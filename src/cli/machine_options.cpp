@@ -143,6 +143,8 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("")
             ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 33))
             ->needs(deterministic);
+    // It changes no result, so it is not one of `options`, by which runs are compared.
+    verb.add_flag("--no-cache", arguments.no_cache, "neither use nor keep translations of earlier runs");
     arguments.options = {counters, cpu_model, machine, deterministic, turns, order, cpus, seed, epoch};
 }
 

@@ -32,6 +32,7 @@ struct MachineArguments {
     std::string cpu_model;  ///< empty: the verb's default
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
+    bool no_cache = false;                    ///< no stored translations are used, and none are stored
     bool turns = false;                       ///< one thread of the run at a time
     std::optional<std::uint64_t> order;       ///< of the turns, by priorities (--schedules); none: the seed's
     std::uint32_t cpus = 0;                   ///< how many CPUs programs see; 0: the host's

@@ -116,6 +116,7 @@ Result<int> run(const Options& options, Output& out) {
     run_options.command = options.command;
     options.machine.apply_to(run_options);
     run_options.log_schedule = options.log_schedule;
+    run_options.stores = !options.machine.no_cache;
     run_options.exact_callers = options.call_graph == "exact";
     run_options.machine = TRY(machine_options(options.machine, model));
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));

@@ -5,6 +5,7 @@
 
 #include "cli/annotate/annotate.h"
 #include "cli/bench/bench.h"
+#include "cli/cache/cache.h"
 #include "cli/completion.h"
 #include "cli/diff/diff.h"
 #include "cli/encode.h"
@@ -23,8 +24,8 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::array kVerbs{
-    &kList,   &kStat,     &kBench, &kRun,    &kRecord, &kTop,     &kReport,
-    &kScript, &kAnnotate, &kDiff,  &kExport, &kEncode, &kExplain, &kCompletion,
+    &kList,     &kStat, &kBench,  &kRun,    &kRecord,  &kTop,   &kReport,     &kScript,
+    &kAnnotate, &kDiff, &kExport, &kEncode, &kExplain, &kCache, &kCompletion,
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "engine/freestanding/pages.h"
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
+#include "engine/syscalls/file_writes.h"
 #include "engine/threads/thread_list.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -40,6 +41,7 @@ struct Search {
     bool indirect;  ///< the block is for an indirect branch
     Block* block = nullptr;
     bool is_new = false;
+    x86_64::Relocations* relocations = nullptr;  ///< for the store, if the block is to be stored
     Found found = Found::nothing;
 };
 
@@ -51,9 +53,9 @@ Found translate(Search& search, const x86_64::CodeBytes& code) {
     if (decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return Found::nothing;
     Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
     if (arena == nullptr) return Found::no_room;
-    search.block =
-        x86_64::Translation{engine.cache, *arena, engine.counting, engine.tuples, engine.instrumentation, &engine.exact}
-            .run(code, search.limit, search.indirect);
+    search.block = x86_64::Translation{engine.cache,           *arena,        engine.counting,   engine.tuples,
+                                       engine.instrumentation, &engine.exact, search.relocations}
+                       .run(code, search.limit, search.indirect);
     return search.block != nullptr ? Found::block : Found::no_room;
 }
 
@@ -114,6 +116,17 @@ std::uint64_t end_of_awaited(std::uint64_t pc) {
     return fits ? page_end : page_end + kPageBytes;
 }
 
+/// Whether the store may have the block, and may get it. Where translations are logged each is made anew. The store
+/// opens its files when it first needs them, so only while the process has one thread: another one could be given the
+/// number that comes after the store's descriptor.
+bool is_stored(const Search& search, const ExecutableRange& range) {
+    const Engine& engine = *search.thread.engine;
+    const bool alone = engine.threads != nullptr && engine.threads->next_thread == nullptr;
+    return range.stored != 0 && search.limit == 0 && alone && !engine.has_userfaultfd && !engine.exact.on() &&
+           !has_written_files(engine) && engine.store.covers(range, engine.counting, engine.instrumentation) &&
+           !log_wants(engine, run::log::kBlocks | run::log::kCode);
+}
+
 void find_or_translate(Search& search) {
     Cache& cache = search.thread.engine->cache;
     search.block = nullptr;
@@ -132,10 +145,20 @@ void find_or_translate(Search& search) {
                            cache.executable.bytes_from(search.pc)};
     if (search.thread.engine->has_userfaultfd)
         code.size = std::min<std::size_t>(code.size, end_of_awaited(search.pc) - search.pc);
+    search.relocations = nullptr;
+    if (is_stored(search, *range)) {
+        Engine& engine = *search.thread.engine;
+        search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc, search.indirect);
+        search.found = Found::block;
+        if (search.block != nullptr) return;
+        search.relocations = &engine.store.relocations();
+    }
     search.is_new = true;
     search.found = range->shared ? translate_compared(search, code) : translate_protected(search, code);
     if (search.found == Found::block && !cache.add(*search.block)) search.found = Found::no_room;
     if (search.found != Found::block && search.block != nullptr) search.block->dead = true;
+    if (search.found == Found::block && search.relocations != nullptr)
+        search.thread.engine->store.note(cache, search.thread.engine->counting, *range, *search.block);
 }
 
 void search_once(void* search) {
@@ -171,7 +194,7 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indi
     for (;;) {
         if (!x86_64::guarded_run(thread.reading, search_once, &search)) {
             if (search.block != nullptr) search.block->dead = true;
-            forget_page(engine, thread.reading.fault);
+            if (!engine.store.drop_faulted(thread.reading.fault)) forget_page(engine, thread.reading.fault);
             continue;
         }
         if (search.found == Found::block) {

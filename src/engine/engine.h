@@ -10,6 +10,7 @@
 #include "engine/instrumentation/state.h"
 #include "engine/modelling/state.h"
 #include "engine/random_stream.h"
+#include "engine/store/store.h"
 #include "engine/x86_64/cpu/vector_state.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -40,6 +41,7 @@ struct Program {
 struct Engine {
     Cache cache;
     ExecutableMap protected_code;  ///< pages that memory/protected_code.h has write-protected; under the cache's lock
+    Store store;                   ///< translations that outlive the process; under the cache's lock
     x86_64::Routines routines;
     x86_64::Counting counting;               ///< classes that translations count
     x86_64::TupleTable tuples;               ///< the words that they count in

@@ -68,6 +68,8 @@ struct RunHeader {
     models::Machine machine;    ///< the modelled caches, TLBs and branch predictors
     char files_root[256];       ///< directory with the virtual PMU's files
     char engine_path[4096];     ///< the engine's executable, for execve
+    char store_path[4096];      ///< directory of stored translations (engine/store); empty: they are not stored
+    std::uint32_t cpu_signature;  ///< vendor, family, model and stepping, for the keys of the store
 };
 
 inline constexpr std::uint32_t kRunStateMagic = 0x52507941;  // "AyPR"

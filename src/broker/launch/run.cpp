@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "broker/launch/code_store.h"
 #include "broker/launch/launch.h"
 #include "broker/launch/raised_limits.h"
 #include "broker/launch/run_settings.h"
@@ -23,6 +24,7 @@ Result<RunResult> run(const RunOptions& options) {
         TRY(make_run_memory(options))
     };
     result.memory.header().limits = limits.memory();
+    const CodeStoreTrimmer trimmer{result.memory.header().store_path};
     auto [requests, to_broker] = TRY(make_request_socket());
     // Everything that can fail with a message is done before the fork. The child only executes.
     Launch launch = TRY(Launch::prepare(result.memory, to_broker.get(), options.command));

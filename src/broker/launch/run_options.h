@@ -24,6 +24,7 @@ struct RunOptions {
     MachineOptions machine{};
     bool exact_callers = false;  ///< call chains of samples are the open calls (engine/instrumentation/open_calls.h)
     bool exact = false;          ///< count every instruction by its address (run/exact_counts.h)
+    bool stores = true;          ///< translations are kept for later runs (broker/launch/code_store.h)
 };
 
 }  // namespace anyperf::broker

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "broker/launch/code_store.h"
 #include "broker/launch/host_leaves.h"
 #include "pmu/cpu/cpu_levels.h"
 #include "pmu/cpu/cpuid_identity.h"
@@ -184,6 +185,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));
+    if (options.stores) TRY(use_code_store(header));
     list_host_leaves(header);
     TRY(present_cpu(header, options.machine.cpu_model, options.machine.counters));
     return memory;

@@ -149,6 +149,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     // another path on another CPU.
     options.machine = TRY(machine_options(backend.machine, pmu::CpuModel::host));
     backend.machine.apply_to(options);
+    options.stores = !backend.machine.no_cache;
     options.exact = settings.exact;
     options.exact_callers = settings.exact_callers;
     auto hosting = TRY(broker::HostedRun::begin(options));

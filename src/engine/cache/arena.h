@@ -34,6 +34,7 @@ class Arena {
         return offset < kBytes ? base_ + offset : 0;
     }
 
+    const std::uint8_t* hot_start() const { return at(0); }
     const std::uint8_t* cold_start() const { return at(kHotBytes); }
     /// The free part of each half, to write code into. commit() keeps what was written.
     std::span<std::uint8_t> hot() const { return {at(hot_), at(kHotBytes)}; }

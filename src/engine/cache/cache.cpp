@@ -52,9 +52,14 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 bool Cache::reserve() {
     const unsigned smaller = scarcity();
     if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) ||
-        !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !executable.reserve() || !pages_.reserve())
+        !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !executable.reserve())
         return false;
-    slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * kFirstSlots));
+    // Each table is twice as large as the one before it, so all together are less than twice the largest.
+    const std::size_t most_slots = std::size_t{2} * kMaximumBlocks >> smaller;
+    const std::size_t most_pages = std::size_t{kMaximumBlocks} / 4 >> smaller;
+    if (!growth_.reserve(sizeof(Slot) * 2 * most_slots + PageIndex::bytes_for(most_pages)) || !pages_.reserve(growth_))
+        return false;
+    slots_ = static_cast<Slot*>(growth_.take(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
     // MAP_32BIT: an indirect branch has the table's address as a disp32, which is sign-extended, so the table must be
     // below 2 GiB.
@@ -127,14 +132,14 @@ Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
 bool Cache::grow() {
     Slot* const old = slots_;
     const std::size_t old_count = slot_count_;
-    auto* const wider = static_cast<Slot*>(reserve_pages(sizeof(Slot) * old_count * 2));
+    auto* const wider = static_cast<Slot*>(growth_.take(sizeof(Slot) * old_count * 2));
     if (wider == nullptr) return false;
     slots_ = wider;
     slot_count_ = old_count * 2;
     filled_ = 0;
     for (std::size_t i = 0; i < old_count; ++i)
         if (old[i].id != 0 && old[i].id != kErased) put(old[i]);
-    release_pages(old, sizeof(Slot) * old_count);
+    discard_pages(old, sizeof(Slot) * old_count);
     return true;
 }
 

@@ -165,6 +165,7 @@ class Cache {
     }
 
     PageIndex pages_;
+    OwnArea growth_;         ///< for larger tables of slots
     Slot* slots_ = nullptr;  ///< open addressing, linear probing
     std::size_t slot_count_ = 0;
     std::size_t filled_ = 0;  ///< slots that are used or erased

@@ -6,15 +6,16 @@
 #include <cstdint>
 
 #include "engine/cache/block.h"
-#include "engine/freestanding/pages.h"
+#include "engine/freestanding/own_area.h"
 
 namespace anyperf::engine {
 
 class PageIndex {
   public:
-    /// False if memory ran out.
-    bool reserve() {
-        slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * count_));
+    /// All memory comes from `area`. False if it has none left.
+    bool reserve(OwnArea& area) {
+        area_ = &area;
+        slots_ = static_cast<Slot*>(area.take(sizeof(Slot) * count_));
         return slots_ != nullptr;
     }
 
@@ -47,6 +48,9 @@ class PageIndex {
         used_ = 0;
     }
 
+    /// The bytes of tables for `pages` pages, all sizes together.
+    static constexpr std::size_t bytes_for(std::size_t pages) { return sizeof(Slot) * 4 * pages; }
+
   private:
     struct Slot {
         std::uint64_t page = 0;  ///< its address + 1; 0: the slot is free
@@ -63,16 +67,17 @@ class PageIndex {
     bool grow() {
         Slot* const old = slots_;
         const std::size_t old_count = count_;
-        auto* const wider = static_cast<Slot*>(reserve_pages(sizeof(Slot) * old_count * 2));
+        auto* const wider = static_cast<Slot*>(area_->take(sizeof(Slot) * old_count * 2));
         if (wider == nullptr) return false;
         slots_ = wider;
         count_ *= 2;
         for (std::size_t i = 0; i < old_count; ++i)
             if (old[i].page != 0) slot_of(old[i].page - 1) = old[i];
-        release_pages(old, sizeof(Slot) * old_count);
+        discard_pages(old, sizeof(Slot) * old_count);
         return true;
     }
 
+    OwnArea* area_ = nullptr;
     Slot* slots_ = nullptr;
     std::size_t count_ = 1024;
     std::size_t used_ = 0;

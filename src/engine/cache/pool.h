@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/freestanding/pages.h"
+#include "engine/freestanding/own_area.h"
 
 namespace anyperf::engine {
 
@@ -16,6 +16,13 @@ class Pool {
     bool reserve(unsigned smaller) {
         capacity_ = kCapacity >> smaller;
         records_ = static_cast<T*>(reserve_pages(sizeof(T) * capacity_));
+        return records_ != nullptr;
+    }
+
+    /// Takes room for kCapacity records from an area. False if it has too little.
+    bool reserve(OwnArea& area) {
+        capacity_ = kCapacity;
+        records_ = static_cast<T*>(area.take(sizeof(T) * capacity_));
         return records_ != nullptr;
     }
 

@@ -41,6 +41,20 @@ std::uint64_t preferred_bias(const ElfFile& program) {
     return kPieBase + (randomised() ? random_bits(kRandomPages) << 12 : 0);
 }
 
+/// Adds the image's code to the store of translations, where it may not be written.
+void store_code(Engine& engine, const ElfFile& file, const Image& image) {
+    if (!engine.store.on()) return;
+    for (std::size_t i = 0; i < file.header.e_phnum; ++i) {
+        const Elf64_Phdr& segment = file.segments[i];
+        if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || (segment.p_flags & PF_W) != 0) continue;
+        const std::uint64_t start = page_down(image.bias + segment.p_vaddr);
+        const std::uint64_t skew = image.bias + segment.p_vaddr - start;
+        const std::uint64_t end = page_up(image.bias + segment.p_vaddr + segment.p_filesz);
+        const std::uint32_t number = engine.store.add_mapping(file.fd, start, end - start, segment.p_offset - skew);
+        engine.cache.executable.set_stored(start, end, number);
+    }
+}
+
 /// Adds the vDSO to the executable memory: it is translated like any other code.
 void add_vdso(Engine& engine, std::uint64_t start) {
     if (start == 0) return;
@@ -117,12 +131,14 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
     set_names(engine, path, file.program.fd);
     const auto program = map_image(file.program, preferred_bias(file.program), engine.cache.executable);
     if (!program) return std::unexpected(program.error());
+    store_code(engine, file.program, *program);
     std::uint64_t loader_base = 0;
     registers = {};
     registers.rip = program->entry;
     if (file.loader.fd >= 0) {
         const auto loader = map_image(file.loader, 0, engine.cache.executable);
         if (!loader) return std::unexpected(loader.error());
+        store_code(engine, file.loader, *loader);
         loader_base = loader->bias;
         registers.rip = loader->entry;
     }

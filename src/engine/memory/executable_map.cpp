@@ -63,6 +63,16 @@ bool ExecutableMap::add(const ExecutableRange& range) {
     return insert(first_ending_after(range.start), range);
 }
 
+void ExecutableMap::set_stored(std::uint64_t start, std::uint64_t end, std::uint32_t number) {
+    const std::size_t place = first_ending_after(start);
+    if (place == count_ || ranges_[place].start != start || ranges_[place].end != end) return;
+    if (!ranges_[place].writable && !ranges_[place].shared) ranges_[place].stored = number;
+}
+
+void ExecutableMap::set_unstored(std::uint64_t start, std::uint64_t end) {
+    for (std::size_t i = first_ending_after(start); i < count_ && ranges_[i].start < end; ++i) ranges_[i].stored = 0;
+}
+
 const ExecutableRange* ExecutableMap::find(std::uint64_t address) const {
     const std::size_t place = first_ending_after(address);
     return place < count_ && ranges_[place].start <= address ? &ranges_[place] : nullptr;

@@ -12,8 +12,9 @@ struct ExecutableRange {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool writable = false;
-    bool shared = false;      ///< may change through another mapping of the same memory, or through its file
-    bool unreadable = false;  ///< the application asked for it without PROT_READ, which the engine has added
+    bool shared = false;       ///< may change through another mapping of the same memory, or through its file
+    bool unreadable = false;   ///< the application asked for it without PROT_READ, which the engine has added
+    std::uint32_t stored = 0;  ///< its mapping in the store of translations (engine/store); 0: it is not stored
 };
 
 /// Sorted, disjoint ranges. Not synchronised: under the cache's lock.
@@ -25,6 +26,11 @@ class ExecutableMap {
     /// Makes [start, end) executable with these attributes, whatever was there before. False if there are too many
     /// ranges.
     bool add(const ExecutableRange& range);
+    /// Gives the range that is exactly [start, end) its number in the store; does nothing if there is none, or it may
+    /// be written, or changes unseen.
+    void set_stored(std::uint64_t start, std::uint64_t end, std::uint32_t number);
+    /// What is in [start, end) is not stored from here on.
+    void set_unstored(std::uint64_t start, std::uint64_t end);
     /// Makes [start, end) not executable.
     void remove(std::uint64_t start, std::uint64_t end);
 

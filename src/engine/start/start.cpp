@@ -85,6 +85,9 @@ Engine& make_engine(const StartArgument& argument) {
     if (engine.arena_near_engine == nullptr || !emit_routines(*engine.arena_near_engine, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
                "raise the limit on address space (ulimit -v)");
+    if (engine.run != nullptr && !engine.cache.deterministic)
+        engine.store.begin(engine.run->store_path, engine.run->cpu_signature, engine.cache.presented,
+                           *engine.arena_near_engine);
     engine.routines.dispatch = dispatch;
     engine.routines.deliver = deliver_and_resume;
     if (!make_initial_vector_state(engine))

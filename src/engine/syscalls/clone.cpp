@@ -319,6 +319,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     }
     // The child: only the calling thread exists here.
     call.engine.cache.lock.reset();
+    call.engine.store.forget_new_blocks();
     keep_only_thread(call.engine, thread);
     call.engine.modelling.lock.reset();
     call.engine.exact.lock.reset();

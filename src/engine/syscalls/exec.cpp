@@ -26,6 +26,7 @@
 #include "engine/load/program_file.h"
 #include "engine/load/start_argument.h"
 #include "engine/own_descriptors.h"
+#include "engine/save_translations.h"
 #include "engine/signals/signal_state.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/proc_path.h"
@@ -194,6 +195,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     if (const long error = add_program_arguments(vector, exec); error != 0) return -error;
     keep_open(exec.file.program.fd, true);
     keep_descriptors_over_exec(call.engine, true);
+    save_translations(thread);
     if (page < 0) close_thread_page(thread);  // a thread without a page cannot keep its counters over the exec
     std::string_view name{exec.path};
     name.remove_prefix(name.rfind('/') + 1);

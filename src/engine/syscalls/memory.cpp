@@ -124,6 +124,16 @@ bool may_grow(const Call& call, std::uint64_t start, std::uint64_t more) {
     return fits_memory_limits(call.thread, more, data_bytes(call.engine, page_down(start), kPageBytes) != 0);
 }
 
+/// Adds a private mapping of a file to the store of translations. Precondition: the cache's lock is held.
+void store_mapping(const Call& call, std::uint64_t start) {
+    if ((call.argument[3] & MAP_ANONYMOUS) != 0 || (call.argument[2] & PROT_WRITE) != 0) return;
+    Engine& engine = call.engine;
+    const std::uint64_t end = page_up(start + call.argument[1]);
+    const std::uint32_t number =
+        engine.store.add_mapping(static_cast<int>(call.argument[4]), start, end - start, call.argument[5]);
+    engine.cache.executable.set_stored(start, end, number);
+}
+
 /// False if the kernel has refused the call, or if it was not made.
 bool was_done(long answer) {
     return !is_error(answer) && answer != kRestartSyscall;
@@ -150,6 +160,7 @@ long mmap(Call& call) {
     const long got = call.pass_to_kernel();
     // The protection that the application asked for, not the one with PROT_READ added.
     if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), call.argument[1], protection, unseen);
+    if (was_done(got) && executes(protection) && !unseen) store_mapping(call, static_cast<std::uint64_t>(got));
     if (was_done(got) && turns::on(call.engine))
         turn_calls::note_mapping(call.engine, static_cast<std::uint64_t>(got), call.argument[1], call.argument[3],
                                  call.argument[4], call.argument[5]);
@@ -255,8 +266,10 @@ long madvise(Call& call) {
     if (!may_empty_pages(call.argument[2])) return call.pass_to_kernel();
     const Change change{call, call.argument[0], call.argument[1]};
     const long got = call.pass_to_kernel();
-    if (!is_error(got) && change.concerns_code())
-        call.engine.cache.remove_range(call.argument[0], page_up(call.argument[0] + call.argument[1]));
+    if (is_error(got) || !change.concerns_code()) return got;
+    const std::uint64_t end = page_up(call.argument[0] + call.argument[1]);
+    call.engine.cache.remove_range(call.argument[0], end);
+    call.engine.cache.executable.set_unstored(call.argument[0], end);
     return got;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/exact/exact.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
+#include "engine/save_translations.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/threads/own_faults.h"
@@ -65,6 +66,7 @@ long exit(Call& call) {
 
 long exit_group(Call& call) {
     block_all_signals();
+    save_translations(call.thread);
     update_own_faults(call.thread);
     if (turns::on(call.engine))
         for (Thread* thread = call.engine.threads; thread != nullptr; thread = thread->next_thread)

@@ -9,7 +9,7 @@ namespace anyperf::engine {
 namespace {
 
 std::uint64_t own_pages_touched(const Engine& engine) {
-    return engine.cache.touched_pages() + engine.tuples.touched_pages();
+    return engine.cache.touched_pages() + engine.tuples.touched_pages() + engine.store.touched_pages();
 }
 
 void add(std::uint64_t& count, std::uint64_t more) {

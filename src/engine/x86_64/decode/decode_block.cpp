@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kLookAhead = 16;  // the search reads at most this many instructions between two branches
 
 /// Decodes the instruction at `address`. False if it is not executable memory or not a valid instruction.
-bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out) {
+bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out, CodePages* read) {
+    if (read != nullptr) read->add(address, kLongestInstruction);
     const std::uint64_t readable = memory.bytes_from(address);
     if (readable == 0) return false;
     return decode(at_address<const std::uint8_t>(address), readable, out) == DecodeStatus::ok;
@@ -35,13 +36,13 @@ FlagFate fate_after(const Instruction& instruction, FlagSet& undecided) {
 /// Whether every path from `pc` overwrites all of `undecided` before it reads one of them. The search follows direct
 /// branches only; any other change of control ends it with false.
 bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth,
-               DecodedTail decoded_tail) {
+               DecodedTail decoded_tail, CodePages* read) {
     Instruction decoded;
     for (std::size_t i = 0; i < kLookAhead; ++i) {
         const bool is_known = decoded_tail.block != nullptr && decoded_tail.next < decoded_tail.block->count;
         // Code that cannot be decoded raises a fault, and the signal handler's frame shows the flags: they are live. An
         // access to memory may fault as well, but rarely does, so the search does not end there (translate.h).
-        if (!is_known && !decode_at(memory, pc, decoded)) return false;
+        if (!is_known && !decode_at(memory, pc, decoded, read)) return false;
         const Instruction& instruction = is_known ? decoded_tail.block->instructions[decoded_tail.next++] : decoded;
         const FlagFate fate = fate_after(instruction, undecided);
         if (fate != FlagFate::open) return fate == FlagFate::dead;
@@ -50,11 +51,11 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
             case Control::none: pc = next; continue;
             case Control::jump:
             case Control::call:
-                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {});
+                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {}, read);
             case Control::conditional:
             case Control::rcx_branch:
-                return depth > 0 && dead_from(memory, next, undecided, depth - 1, decoded_tail) &&
-                       dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {});
+                return depth > 0 && dead_from(memory, next, undecided, depth - 1, decoded_tail, read) &&
+                       dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {}, read);
             default: return false;
         }
     }
@@ -62,6 +63,19 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
 }
 
 }  // namespace
+
+void CodePages::add(std::uint64_t address, std::uint64_t bytes) {
+    constexpr std::uint64_t kPage = 4096;
+    for (std::uint64_t at = address & ~(kPage - 1); at < address + bytes; at += kPage) {
+        std::size_t i = 0;
+        while (i < count && page[i] != at) ++i;
+        if (i < count) continue;
+        if (count == kMost)
+            too_many = true;
+        else
+            page[count++] = at;
+    }
+}
 
 void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu) {
     out.pc = code.pc;
@@ -84,8 +98,9 @@ void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, P
     out.end = code.pc + done;
 }
 
-bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail) {
-    return dead_from(memory, pc, kStatusFlags, depth, decoded_tail);
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail,
+                    CodePages* read) {
+    return dead_from(memory, pc, kStatusFlags, depth, decoded_tail, read);
 }
 
 }  // namespace anyperf::engine::x86_64

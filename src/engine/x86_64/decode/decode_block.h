@@ -44,6 +44,17 @@ struct CodeBytes {
 /// `cpu`: an instruction that it does not have ends the block, too (isa.h).
 void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu = {});
 
+/// The pages of application code that a translation depends on. A page is named by its first address.
+struct CodePages {
+    static constexpr std::size_t kMost = 6;
+    std::uint64_t page[kMost];
+    std::size_t count = 0;
+    bool too_many = false;  ///< there were more than kMost
+
+    /// Adds the pages of [address, address + bytes).
+    void add(std::uint64_t address, std::uint64_t bytes);
+};
+
 /// The instructions of a decoded block from index `next` on, for a caller that would otherwise decode them again.
 struct DecodedTail {
     const DecodedBlock* block = nullptr;
@@ -53,6 +64,8 @@ struct DecodedTail {
 /// Whether no instruction from `pc` on reads a status flag before the flag is overwritten. The search follows up to
 /// `depth` direct branches on each path, and a limited number of instructions; it answers false if that does not
 /// decide. `decoded_tail`: the first instructions from `pc` on, if the caller has decoded them.
-bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail = {});
+/// `read`: receives the pages of all code that was decoded for the answer; may be null.
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail = {},
+                    CodePages* read = nullptr);
 
 }  // namespace anyperf::engine::x86_64

@@ -14,6 +14,7 @@
 // ones.
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/routines.h"
+#include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -35,10 +36,24 @@ ExitId Translation::new_exit(std::uint64_t target) {
     return id;
 }
 
+//   65 c7 04 25 PAYLOAD_FIELD PAYLOAD    mov  $PAYLOAD, %gs:exit_payload
+//   e9 ROUTINE                           jmp  exit jump of the reason
+void emit_exit_to_engine(Emitter& code, const Arena& arena, ExitReason reason, std::uint32_t payload) {
+    code.mov_gs32(offsetof(Thread, exit_payload), payload);
+    code.jmp(exit_jump_of(arena, reason));
+}
+
 /// Stores the payload and jumps to the exit routine of `reason`.
 void Translation::emit_exit(Emitter& code, ExitReason reason, std::uint32_t payload) {
-    code.mov_gs32(offsetof(Thread, exit_payload), payload);
-    code.jmp(exit_jump_of(arena_, reason));
+    emit_exit_to_engine(code, arena_, reason, payload);
+    if (relocations_ == nullptr) return;
+    constexpr std::uint32_t kSegmentBits = (1u << (kFirstBits + kLaneBits)) - 1;
+    const std::uint8_t* const start = code.at() - kExitToEngineBytes;
+    if (reason == ExitReason::budget)
+        relocate(code, RelocationKind::segment, start + kExitPayloadAt, payload & kSegmentBits);
+    else
+        relocate(code, RelocationKind::exit, start + kExitPayloadAt, payload - block_->first_exit);
+    relocate(code, RelocationKind::to_exit_jump, start + kExitJumpAt, static_cast<std::uint64_t>(reason));
 }
 
 std::uint8_t* Translation::exit_stub(ExitReason reason, std::uint32_t payload) {
@@ -50,7 +65,8 @@ std::uint8_t* Translation::exit_stub(ExitReason reason, std::uint32_t payload) {
 /// Writes the stub of an exit, which reports ExitReason::unlinked_exit, and returns its address. `operand`: the address
 /// at which the caller writes the exit's rel32.
 const std::uint8_t* Translation::unlinked_stub(ExitId id, const std::uint8_t* operand) {
-    const std::uint8_t* const stub = exit_stub(ExitReason::unlinked_exit, id);
+    const std::uint8_t* const stub = cold_.at();
+    emit_exit_to_engine(cold_, arena_, ExitReason::unlinked_exit, id);
     Exit& exit = cache_.exits[id];
     exit.operand = static_cast<std::uint16_t>(operand - block_->host);
     exit.stub = static_cast<std::int32_t>(stub - operand);
@@ -85,7 +101,9 @@ void Translation::emit_x87_state(const Instruction& instruction, std::uint64_t a
     const ExitId id = new_exit(address + instruction.length);
     if (id == 0) return;
     cache_.exits[id].set_emulated_instruction(instruction);
-    hot_.jmp(exit_stub(ExitReason::unlinked_exit, id));
+    const std::uint8_t* const stub = exit_stub(ExitReason::unlinked_exit, id);
+    hot_.jmp(stub);
+    relocate_to_cold(stub);
 }
 
 /// Emits the taken way of a conditional branch; the way not taken continues after it. If the taken way is counted or
@@ -139,6 +157,7 @@ void Translation::emit_jump(const Instruction& instruction, std::uint64_t addres
 void Translation::push_constant(std::uint64_t value) {
     if (value < (std::uint64_t{1} << 31)) {
         hot_.push_immediate(static_cast<std::int32_t>(value));
+        relocate_last(hot_, RelocationKind::address32, value - block_->pc);
         return;
     }
     // push [rip + constant]: one store of 8 bytes. Two stores of 4 bytes would not be forwarded to the 8-byte load of
@@ -146,7 +165,9 @@ void Translation::push_constant(std::uint64_t value) {
     while (address_of(cold_.at()) % sizeof value != 0) cold_.byte(0);
     const std::uint8_t* const constant = cold_.at();
     cold_.u64(value);
+    relocate(cold_, RelocationKind::address, constant, value - block_->pc);
     hot_.byte(0xff), hot_.byte(0x35), hot_.relative(constant);
+    relocate_to_cold(constant);
 }
 
 void Translation::emit_call(const Instruction& instruction, std::uint64_t address) {
@@ -165,6 +186,7 @@ void Translation::emit_indirect_lookup() {
         return hot_.jmp_gs(offsetof(Thread, exit_routine) + 8 * static_cast<std::size_t>(ExitReason::lookup_miss));
     hot_.movzx16(kScratchRegister, kTargetRegister);
     hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.indirect_table())), kScratchRegister);
+    relocate_last(hot_, RelocationKind::table, 0);
 }
 
 /// An indirect jump or call. It may fault at the load and at the push; no register of the application has changed then,

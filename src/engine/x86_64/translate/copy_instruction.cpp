@@ -88,6 +88,7 @@ void Translation::emit_rip_relative(const Instruction& instruction, std::uint64_
     spill(base);
     spilled_ = nibbles(base);
     hot_.mov(base, operand);
+    refuse_to_relocate();
     emit_with_operand_in(instruction, code, base);
     unspill(base);
 }
@@ -98,6 +99,8 @@ void Translation::emit_near(const Instruction& instruction, const std::uint8_t* 
     const std::uint64_t end = address_of(hot_.at()) + instruction.length;
     hot_.bytes(code, instruction.displacement_offset);
     hot_.u32(static_cast<std::uint32_t>(operand - end));
+    relocate(hot_, RelocationKind::to_code, hot_.at() - 4, operand - block_->pc,
+             instruction.length - instruction.displacement_offset - 4u);
     hot_.bytes(code + instruction.displacement_offset + 4, instruction.length - instruction.displacement_offset - 4u);
 }
 
@@ -277,6 +280,7 @@ void Translation::emit_gs_absolute(const Instruction& instruction, const std::ui
 void Translation::load_effective_address(const Instruction& instruction, std::uint64_t address, Register to) {
     if (instruction.rip_relative) {
         hot_.mov(to, operand_address(instruction, address));
+        refuse_to_relocate();
         return;
     }
     const std::uint8_t* const code = bytes_at(address);
@@ -312,6 +316,7 @@ void Translation::load_operand(const Instruction& instruction, std::uint64_t add
         hot_.lea_sum(to, to, kScratchRegister);
     } else if (instruction.rip_relative && !arena_.reaches(operand_address(instruction, address))) {
         hot_.mov(to, operand_address(instruction, address));
+        refuse_to_relocate();
     } else {
         emit_operand_load(instruction, address, to);
         return;
@@ -332,6 +337,7 @@ void Translation::emit_operand_load(const Instruction& instruction, std::uint64_
     if (instruction.rip_relative) {
         const std::uint64_t end = address_of(hot_.at()) + 4;
         hot_.u32(static_cast<std::uint32_t>(operand_address(instruction, address) - end));
+        relocate_last(hot_, RelocationKind::to_code, operand_address(instruction, address) - block_->pc);
     } else {
         hot_.bytes(code + instruction.displacement_offset, instruction.displacement_bytes);
     }

@@ -48,10 +48,6 @@ constexpr std::size_t lane_offset(std::size_t lane) {
            sizeof(std::int64_t) * lane;
 }
 
-constexpr std::size_t word_offset(std::size_t word) {
-    return offsetof(Thread, tuples) + offsetof(run::TupleCounts, word) + sizeof(std::uint64_t) * word;
-}
-
 constexpr std::size_t readable_offset(std::size_t sum) {
     return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
 }
@@ -112,7 +108,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     block_->counted = counting_.open;
     block_->budgeted = counting_.budgeted;
     if (counting_.recording) plan_recording(first, pc);
-    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first});
+    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first}, code_pages());
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % run::kLanes;
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
     if (counting_.budgeted) {
@@ -128,7 +124,9 @@ void Translation::emit_charge(std::int32_t instructions, bool flags_dead, std::u
     const std::size_t lane = lane_offset(lane_);
     if (flags_dead) {
         hot_.sub_gs(lane, instructions);
-        hot_.jcc(Condition::sign, exit_stub(ExitReason::budget, budget_payload));
+        const std::uint8_t* const stub = exit_stub(ExitReason::budget, budget_payload);
+        hot_.jcc(Condition::sign, stub);
+        relocate_to_cold(stub);
         return;
     }
     // The upper 32 bits of a lane are all ones if its budget has just become negative, and never if the budget is not
@@ -144,7 +142,9 @@ void Translation::emit_charge(std::int32_t instructions, bool flags_dead, std::u
     std::uint8_t* const body = hot_.jmp_forward();
     hot_.bind(negative);
     unspill(rcx);
-    hot_.jmp(exit_stub(ExitReason::budget, budget_payload));
+    const std::uint8_t* const stub = exit_stub(ExitReason::budget, budget_payload);
+    hot_.jmp(stub);
+    relocate_to_cold(stub);
     hot_.bind(body);
 }
 
@@ -172,9 +172,11 @@ bool Translation::lend_register(std::size_t first) {
 WordAdditions Translation::additions_of(const run::Tuple& tuple) {
     WordAdditions words;
     const Additions additions = tuples_.additions_of(tuple);
+    note_tuple(tuple, additions);
     for (std::size_t i = 0; i < additions.count; ++i)
         words.add(word_offset(additions.part[i].word), additions.part[i].amount);
     if (counting_.budgeted) return words;
+    if (counting_.sums.count != 0) refuse_to_relocate();
     for (std::size_t i = 0; i < counting_.sums.count; ++i) {
         std::int32_t amount = 0;
         for (std::size_t row = 0; row < run::kCounters; ++row)
@@ -207,6 +209,7 @@ void Translation::emit_additions(const WordAdditions& additions, bool flags_dead
             hot_.inc_gs(offset);
         else
             hot_.add_gs(offset, amount);
+        relocate_last(hot_, RelocationKind::word, noted_tuple_);
     }
 }
 
@@ -215,8 +218,10 @@ void Translation::emit_additions_in(Register reg, const WordAdditions& additions
     for (std::size_t i = 0; i < additions.count; ++i) {
         const auto [offset, amount] = additions.one[i];
         hot_.load_gs(reg, offset);
+        relocate_last(hot_, RelocationKind::word, noted_tuple_);
         hot_.lea(reg, reg, amount);
         hot_.store_gs(reg, offset);
+        relocate_last(hot_, RelocationKind::word, noted_tuple_);
     }
 }
 
@@ -224,7 +229,7 @@ void Translation::emit_taken_count(std::uint64_t target) {
     if ((counting_.open & bit(Class::taken)) == 0) return;
     run::Tuple taken{};
     taken.amount[static_cast<std::size_t>(Class::taken)] = 1;
-    emit_additions(additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth));
+    emit_additions(additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth, {}, code_pages()));
 }
 
 /// Counts an instruction that its segment's prologue does not count (runs_in_place()). Precondition: no budgets.

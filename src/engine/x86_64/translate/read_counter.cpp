@@ -59,6 +59,7 @@ void Translation::emit_slot_check(ExitId emulated, bool flags_dead) {
 
 void Translation::emit_rdpmc(const Instruction& instruction, std::uint64_t next) {
     if (!reads_counters()) return emit_emulated(instruction, next);
+    refuse_to_relocate();
     const ExitId emulated = new_exit(next);
     if (emulated == 0) return;
     cache_.exits[emulated].set_emulated_instruction(instruction);

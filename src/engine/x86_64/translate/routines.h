@@ -15,6 +15,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/x86_64/cpu/thread.h"
+#include "engine/x86_64/translate/emitter.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -44,6 +45,12 @@ bool emit_routines(Arena& arena, Routines& out);
 Arena* prepared_arena(Cache& cache, std::uint64_t pc);
 /// The jump to the exit routine of `reason` in a prepared arena.
 const std::uint8_t* exit_jump_of(const Arena& arena, ExitReason reason);
+/// An exit to the engine: its size, and where it has the payload and the rel32 of its jump.
+inline constexpr std::size_t kExitToEngineBytes = 17;
+inline constexpr std::size_t kExitPayloadAt = 8;
+inline constexpr std::size_t kExitJumpAt = 13;
+/// Writes an exit to the engine into a prepared arena: it stores the payload and jumps to the exit routine.
+void emit_exit_to_engine(Emitter& code, const Arena& arena, ExitReason reason, std::uint32_t payload);
 
 /// Sets the fields of a new thread that the routines and translated code use.
 void set_routines(Thread& thread, const Routines& routines);

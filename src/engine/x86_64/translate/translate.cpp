@@ -104,6 +104,24 @@ void Translation::emit_instructions() {
         emit_direct_exit(address);
 }
 
+void Translation::relocate(const Emitter& code, RelocationKind kind, const std::uint8_t* field, std::uint64_t value,
+                           std::size_t rest) {
+    if (relocations_ == nullptr) return;
+    const bool in_cold = &code == &cold_;
+    const auto small = static_cast<std::int32_t>(value);
+    if (static_cast<std::int64_t>(value) != small) return relocations_->give_up();
+    relocations_->add({static_cast<std::uint16_t>(field - (in_cold ? relocations_->cold : block_->host)), kind, in_cold,
+                       static_cast<std::uint8_t>(rest & 127u), small});
+}
+
+/// Notes what the whole block depends on. Bytes after it that could not be decoded have ended it.
+void Translation::finish_relocations() {
+    if (relocations_ == nullptr) return;
+    relocations_->cold_bytes = static_cast<std::size_t>(cold_.at() - relocations_->cold);
+    const std::uint64_t more = decoded_.ends_in_control() ? 0 : kLongestInstruction;
+    relocations_->pages.add(decoded_.pc, decoded_.end - decoded_.pc + more);
+}
+
 Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry) {
     code_ = code;
     if (!begin_block(limit)) return nullptr;
@@ -114,6 +132,10 @@ Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirec
                             cache_.entries_use_loop);
     }
     block_->host = hot_.at();
+    if (relocations_ != nullptr) {
+        relocations_->begin();
+        relocations_->cold = cold_.at();
+    }
     if (!single_instruction_ && instrumentation_.holds(code.pc))
         emit_breakpoint();
     else
@@ -123,6 +145,7 @@ Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirec
     if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
     block_->host_bytes = static_cast<std::uint16_t>(hot_.at() - block_->host);
     arena_.commit(id_, hot_.at(), cold_.at());
+    finish_relocations();
     return block_;
 }
 

@@ -39,6 +39,7 @@
 #include "engine/x86_64/translate/cost.h"
 #include "engine/x86_64/translate/emitter.h"
 #include "engine/x86_64/translate/recording_plan.h"
+#include "engine/x86_64/translate/relocations.h"
 #include "engine/x86_64/translate/tuple_table.h"
 
 namespace anyperf::engine::x86_64 {
@@ -87,14 +88,17 @@ inline constexpr unsigned kFlagDepth = 2;
 class Translation {
   public:
     /// `exact`: where the cells of exact counts come from. If it is null or not on, the block counts nothing exactly.
+    /// `relocations` receives what storing the block takes; null: the block is not to be stored.
     Translation(Cache& cache, Arena& arena, Counting counting, TupleTable& tuples,
-                const ProcessInstrumentation& instrumentation, ExactCounts* exact = nullptr)
+                const ProcessInstrumentation& instrumentation, ExactCounts* exact = nullptr,
+                Relocations* relocations = nullptr)
         : cache_(cache),
           arena_(arena),
           counting_(counting),
           tuples_(tuples),
           instrumentation_(instrumentation),
           exact_(exact != nullptr && exact->on() ? exact : nullptr),
+          relocations_(relocations),
           hot_(arena.hot()),
           cold_(arena.cold()) {}
 
@@ -219,12 +223,39 @@ class Translation {
     void unspill(Register reg) { hot_.load_gs(reg, offsetof(Thread, spill) + std::size_t{8} * reg); }
     void mark(std::size_t index, std::uint8_t spilled);
 
+    /// Notes that the bytes at `field`, which has been written with `code`, depend on the block's place.
+    void relocate(const Emitter& code, RelocationKind kind, const std::uint8_t* field, std::uint64_t value,
+                  std::size_t rest = 0);
+    /// The same for the last four bytes that have been written.
+    void relocate_last(const Emitter& code, RelocationKind kind, std::uint64_t value) {
+        relocate(code, kind, code.at() - 4, value);
+    }
+    void relocate_to_cold(const std::uint8_t* target) {
+        if (relocations_ == nullptr) return;
+        relocate_last(hot_, RelocationKind::to_cold, static_cast<std::uint64_t>(target - relocations_->cold));
+    }
+    /// Code that adds `additions`, which count `tuple`, follows.
+    void note_tuple(const run::Tuple& tuple, const Additions& additions) {
+        if (relocations_ == nullptr || additions.count == 0) return;
+        // Another process may have a word for the tuple: there the code would have another length.
+        if (additions.count != 1 || additions.part[0].amount != 1) return relocations_->give_up();
+        noted_tuple_ = static_cast<std::uint64_t>(relocations_->add_tuple(tuple));
+    }
+    /// The code has the block's place in a form that can't be relocated.
+    void refuse_to_relocate() {
+        if (relocations_ != nullptr) relocations_->give_up();
+    }
+    void finish_relocations();
+    CodePages* code_pages() { return relocations_ != nullptr ? &relocations_->pages : nullptr; }
+
     Cache& cache_;
     Arena& arena_;
     Counting counting_;
     TupleTable& tuples_;
     const ProcessInstrumentation& instrumentation_;
     ExactCounts* exact_;                ///< null: the block counts nothing exactly
+    Relocations* relocations_;          ///< null: the block is not to be stored
+    std::uint64_t noted_tuple_ = 0;     ///< the number there of what the prologue counts
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     Emitter hot_;

@@ -34,6 +34,11 @@ struct Additions {
     }
 };
 
+/// Where a thread has the word.
+constexpr std::size_t word_offset(std::size_t word) {
+    return offsetof(Thread, tuples) + offsetof(run::TupleCounts, word) + sizeof(std::uint64_t) * word;
+}
+
 /// Its memory is zero before begin(). All functions but begin() need the cache's lock.
 class TupleTable {
   public:

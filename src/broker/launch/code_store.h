@@ -1,0 +1,58 @@
+// code_store.h: the directory in which the programs of runs keep their translations (engine/store).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "run/facts.h"
+
+namespace anyperf::broker {
+
+inline constexpr char kStoreVariable[] = "ANYPERF_CACHE_DIR";
+
+/// Where the directory is: ANYPERF_CACHE_DIR. Empty: nowhere.
+std::string code_store_path();
+
+/// Makes the directory if it does not exist, and writes its path and what its files depend on into the header. Nothing
+/// is stored if the user has chosen no directory, or the real and effective ids differ. Error: only this user must be
+/// able to use the directory.
+Result<void> use_code_store(run::RunHeader& header);
+
+/// A file of the directory.
+struct CodeStoreFile {
+    std::string name;
+    std::uint64_t bytes = 0;
+    std::string program;  ///< the file whose translations it has; empty: unknown
+    std::uint32_t blocks = 0;
+    std::uint32_t classes = 0;  ///< how many classes its code counts
+};
+
+/// The files of the directory, the largest first.
+std::vector<CodeStoreFile> files_of_code_store(const std::string& path);
+/// Removes all files of the directory. Returns them. Error: one can't be removed.
+Result<std::vector<CodeStoreFile>> clear_code_store(const std::string& path);
+
+/// The most that the directory has after a run that has added to it.
+inline constexpr std::uint64_t kMostCodeStoreBytes = std::uint64_t{256} << 20;
+
+/// Removes the files that have not been used for the longest time, to the day, until at most `bytes` are left, and
+/// files that were never finished. Errors are ignored: another process may remove the same files.
+void trim_code_store(const std::string& path, std::uint64_t bytes);
+
+/// Trims the directory at the end of a run that has changed it.
+class CodeStoreTrimmer {
+  public:
+    /// `path`: as RunHeader::store_path; empty: nothing is done.
+    explicit CodeStoreTrimmer(std::string path);
+    ~CodeStoreTrimmer();
+    CodeStoreTrimmer(const CodeStoreTrimmer&) = delete;
+    CodeStoreTrimmer& operator=(const CodeStoreTrimmer&) = delete;
+
+  private:
+    std::string path_;
+    std::int64_t changed_ns_ = 0;
+};
+
+}  // namespace anyperf::broker

@@ -1,0 +1,180 @@
+#include "engine/store/load_block.h"
+
+#include <array>
+
+#include "engine/freestanding/kernel.h"
+#include "engine/x86_64/cpu/thread.h"
+#include "engine/x86_64/translate/indirect_entry.h"
+#include "engine/x86_64/translate/routines.h"
+#include "engine/x86_64/translate/segment.h"
+
+namespace anyperf::engine {
+
+using x86_64::Emitter;
+using x86_64::ExitReason;
+using x86_64::Relocation;
+using x86_64::RelocationKind;
+
+namespace {
+
+constexpr std::size_t kIndirectEntryRoom = 256;  ///< of hot or cold code, more than an indirect entry takes
+
+void put32(std::uint8_t* at, std::uint32_t value) {
+    __builtin_memcpy(at, &value, sizeof value);
+}
+
+void put_relative(std::uint8_t* at, const std::uint8_t* target) {
+    put32(at, static_cast<std::uint32_t>(target - (at + 4)));
+}
+
+/// The first address from `at` on that has this remainder modulo 8. What is passed over is never executed.
+std::uint8_t* aligned(std::uint8_t* at, unsigned alignment) {
+    return at + ((alignment - address_of(at)) & 7u);
+}
+
+/// One block while it is loaded. Records that were allocated for a block that fails stay unused until the next flush.
+class Loading {
+  public:
+    Loading(Cache& cache, Arena& arena, const StoredBlock& stored, std::uint64_t pc)
+        : cache_(cache),
+          arena_(arena),
+          stored_(stored),
+          pc_(pc),
+          hot_(arena.hot().data()),
+          cold_(arena.cold().data()) {}
+
+    Block* run(x86_64::TupleTable& tuples, bool indirect) {
+        const std::size_t hot_room = stored_.head.hot_bytes + kIndirectEntryRoom;
+        const std::size_t cold_room = stored_.head.cold_bytes + kIndirectEntryRoom;
+        if (arena_.hot().size() < hot_room || arena_.cold().size() < cold_room) return nullptr;
+        if (!take_words(tuples) || !take_records() || (indirect && !put_indirect_entry())) return nullptr;
+        hot_ = aligned(hot_, stored_.hot_alignment());
+        cold_ = aligned(cold_, stored_.cold_alignment());
+        __builtin_memcpy(hot_, stored_.hot, stored_.head.hot_bytes);
+        __builtin_memcpy(cold_, stored_.cold, stored_.head.cold_bytes);
+        fill_block();
+        for (std::size_t i = 0; i < stored_.head.exits; ++i) put_exit(i);
+        for (std::size_t i = 0; i < stored_.head.relocations; ++i)
+            if (!relocate(stored_.relocations[i])) return nullptr;
+        arena_.commit(id_, hot_ + stored_.head.hot_bytes, cold_ + stored_.head.cold_bytes);
+        return block_;
+    }
+
+  private:
+    /// The words of this process for what the block's segments count.
+    bool take_words(x86_64::TupleTable& tuples) {
+        for (std::size_t i = 0; i < stored_.head.tuples; ++i) {
+            const x86_64::Additions additions = tuples.additions_of(stored_.tuples[i]);
+            if (additions.count != 1 || additions.part[0].amount != 1) return false;
+            word_[i] = additions.part[0].word;
+        }
+        return true;
+    }
+
+    bool take_records() {
+        const std::uint32_t marks = cache_.marks.allocate(stored_.head.instructions + 1u);
+        id_ = cache_.blocks.allocate();
+        if (stored_.head.exits != 0) first_exit_ = cache_.exits.allocate(stored_.head.exits);
+        if (marks == 0 || id_ == 0 || (stored_.head.exits != 0 && first_exit_ == 0)) return false;
+        block_ = &cache_.blocks[id_];
+        *block_ = {};
+        block_->marks = &cache_.marks[marks];
+        __builtin_memcpy(block_->marks, stored_.marks, (stored_.head.instructions + std::size_t{1}) * sizeof(Mark));
+        return true;
+    }
+
+    /// The entry falls through to the block, which has an alignment of its own: a nop is between them.
+    bool put_indirect_entry() {
+        block_->indirect_entry = cache_.new_indirect_entry(pc_);
+        if (block_->indirect_entry == 0) return false;
+        Emitter code{hot_, hot_ + kIndirectEntryRoom};
+        Emitter mismatch{cold_, cold_ + kIndirectEntryRoom};
+        x86_64::emit_indirect_entry(code, mismatch, cache_.indirect_entries[block_->indirect_entry],
+                                    cache_.lookup_miss(), cache_.entries_use_loop);
+        code.nop(static_cast<std::size_t>(aligned(code.at(), stored_.hot_alignment()) - code.at()));
+        hot_ = code.at();
+        cold_ = mismatch.at();
+        return true;
+    }
+
+    void fill_block() {
+        const StoredBlockHead& head = stored_.head;
+        block_->pc = pc_;
+        block_->host = hot_;
+        block_->host_bytes = head.hot_bytes;
+        block_->guest_bytes = head.guest_bytes;
+        block_->instructions = head.instructions;
+        block_->exits = head.exits;
+        block_->first_exit = first_exit_;
+        block_->counted = head.counted;
+        block_->lane = head.lane & 31u;
+        block_->budgeted = head.flags & StoredBlockHead::kBudgeted;
+    }
+
+    void put_exit(std::size_t index) {
+        const StoredExit& stored = stored_.exits[index];
+        const ExitId id = first_exit_ + static_cast<ExitId>(index);
+        Exit& exit = cache_.exits[id];
+        exit = {};
+        exit.from = id_ & (Cache::kMaximumBlocks - 1);
+        exit.set_target(pc_ + static_cast<std::uint64_t>(std::int64_t{stored.target}));
+        exit.control_number = stored.control & 63u;
+        exit.length = stored.length & 15u;
+        if (stored.operand == 0) return;
+        std::uint8_t* const operand = hot_ + stored.operand;
+        std::uint8_t* const stub = cold_ + stored.stub;
+        exit.operand = stored.operand;
+        exit.stub = static_cast<std::int32_t>(stub - operand);
+        put_relative(operand, stub);
+        put32(stub + x86_64::kExitPayloadAt, id);
+        put_relative(stub + x86_64::kExitJumpAt, x86_64::exit_jump_of(arena_, ExitReason::unlinked_exit));
+    }
+
+    /// False if the address that the code refers to is out of reach from here.
+    bool relocate(const Relocation& relocation) {
+        std::uint8_t* const at = (relocation.in_cold != 0 ? cold_ : hot_) + relocation.at;
+        const auto value = static_cast<std::uint32_t>(relocation.value);
+        const std::uint64_t address = pc_ + static_cast<std::uint64_t>(std::int64_t{relocation.value});
+        switch (relocation.kind) {
+            case RelocationKind::to_cold: put_relative(at, cold_ + value); return true;
+            case RelocationKind::to_exit_jump:
+                put_relative(at, x86_64::exit_jump_of(arena_, static_cast<ExitReason>(value)));
+                return true;
+            case RelocationKind::to_code:
+                put32(at, static_cast<std::uint32_t>(address - (address_of(at) + 4 + relocation.rest)));
+                return arena_.reaches(address);
+            case RelocationKind::address: __builtin_memcpy(at, &address, sizeof address); return true;
+            case RelocationKind::address32: put32(at, static_cast<std::uint32_t>(address)); return address >> 31 == 0;
+            case RelocationKind::table:
+                put32(at, static_cast<std::uint32_t>(address_of(cache_.indirect_table())));
+                return true;
+            case RelocationKind::exit: put32(at, first_exit_ + value); return true;
+            case RelocationKind::segment: put32(at, x86_64::encode_segment(id_, 0, 0) | value); return true;
+            case RelocationKind::word:
+                put32(at, static_cast<std::uint32_t>(x86_64::word_offset(word_[value])));
+                return true;
+            case RelocationKind::count: break;
+        }
+        return false;
+    }
+
+    Cache& cache_;
+    Arena& arena_;
+    const StoredBlock& stored_;
+    std::uint64_t pc_;
+    std::uint8_t* hot_;   ///< where the block's hot code goes
+    std::uint8_t* cold_;  ///< likewise
+    Block* block_ = nullptr;
+    BlockId id_ = 0;
+    ExitId first_exit_ = 0;
+    std::array<std::uint16_t, 256> word_;
+};
+
+}  // namespace
+
+Block* load_block(Cache& cache, Arena& arena, x86_64::TupleTable& tuples, const StoredBlock& stored, std::uint64_t pc,
+                  bool indirect) {
+    return Loading{cache, arena, stored, pc}.run(tuples, indirect);
+}
+
+}  // namespace anyperf::engine

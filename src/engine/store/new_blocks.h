@@ -1,0 +1,53 @@
+// new_blocks.h: what this process has translated and may store: for each such block how to relocate it. The code itself
+// is read from the cache when it is stored.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/cache.h"
+#include "engine/freestanding/own_area.h"
+#include "engine/store/stored_block.h"
+#include "engine/x86_64/translate/relocations.h"
+
+namespace anyperf::engine {
+
+struct NewBlock {
+    BlockId block = 0;
+    std::uint32_t mapping = 0;
+    std::uint32_t first = 0;  ///< of its relocations, then its tuples, then its pages, in words of the list
+    std::uint16_t cold_bytes = 0;
+    std::uint8_t relocations = 0;
+    std::uint8_t tuples = 0;
+    const std::uint8_t* cold = nullptr;
+    std::uint32_t pages = 0;  ///< their number
+    std::uint32_t code = 0;   ///< checksum32() of what it was made from
+};
+
+class NewBlocks {
+  public:
+    static constexpr std::uint32_t kMost = 1u << 17;
+
+    bool reserve(OwnArea& area);
+    /// `code`: checksum32() of what the block was made from. False if there is no room.
+    bool add(std::uint32_t mapping, BlockId block, const x86_64::Relocations& relocations, std::uint32_t code);
+    std::uint32_t count() const { return blocks_.used(); }
+    /// The blocks are numbered from 1 on.
+    NewBlock& operator[](std::uint32_t number) { return blocks_[number]; }
+    /// The address of the page `index` of the block.
+    std::uint64_t page(const NewBlock& block, std::size_t index);
+    void clear();
+    std::size_t bytes() const { return blocks_.bytes() + words_.bytes(); }
+
+    /// The head of its record, without its checksum and place in the file. `block`: the record in the cache.
+    StoredBlockHead head_of(const NewBlock& noted, const Block& block, std::uint32_t place) const;
+    /// Writes the record with this head. `page_index`: those of the file's pages. `record` has head.bytes.
+    void write(const NewBlock& noted, const Block& block, const StoredBlockHead& head, const std::uint32_t* page_index,
+               Cache& cache, std::uint8_t* record);
+
+  private:
+    Pool<NewBlock, kMost> blocks_;
+    Pool<std::uint64_t, kMost * 8> words_;
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,125 @@
+// save.cpp: adds what a process has translated to the files of its mappings. A file is never changed: a new one has the
+// records of the one that is there now, byte by byte, and the new ones, and replaces it. Two processes that do that at
+// the same time each keep the old ones; one of them loses its new ones, until a process translates them again.
+#include <array>
+
+#include "engine/freestanding/pages.h"
+#include "engine/store/checksum.h"
+#include "engine/store/directory.h"
+#include "engine/store/new_file.h"
+#include "engine/store/store.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+/// Fewer new blocks than these, or than a part of what the file has, are not worth writing the file anew.
+constexpr std::uint32_t kFewest = 16;
+constexpr std::uint32_t kPart = 16;
+
+bool has_near_exits(Cache& cache, const Block& block) {
+    for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
+        const auto distance = static_cast<std::int64_t>(cache.exits[id].target() - block.pc);
+        if (distance != static_cast<std::int32_t>(distance)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+/// Whether the block is alive, and not in the file already.
+bool Store::is_worth_storing(Cache& cache, const NewBlock& noted, const StoredFile& old) {
+    const Block& block = cache.blocks[noted.block];
+    StoredBlock same;
+    return !block.dead && has_near_exits(cache, block) &&
+           !old.find(static_cast<std::uint32_t>(mappings_[noted.mapping].place_of(block.pc)), same);
+}
+
+/// The blocks of the old file as they are, with its pages.
+void Store::copy_old(NewFile& file, const StoredMapping& mapping, const StoredFile& old) {
+    if (!old.usable()) return;
+    for (std::uint32_t i = 0; i < old.header().pages; ++i) {
+        const StoredPage page = old.page(i);
+        const std::uint32_t index = file.add_page(page);
+        const std::uint64_t at = page.number * kPageBytes - mapping.offset;
+        if (at < mapping.bytes && mapping.content[at / kPageBytes] == page.content)
+            file.index_of(at / kPageBytes) = index;
+    }
+    StoredBlock block;
+    for (std::uint32_t i = 0; i < old.header().slots; ++i) {
+        const std::uint8_t* const record = old.in_slot(i, block);
+        if (record != nullptr)
+            __builtin_memcpy(file.add_record(block.head.place, block.head.bytes), record, block.head.bytes);
+    }
+}
+
+/// Adds the block, unless its code has changed since it was translated.
+void Store::store_block(NewFile& file, Cache& cache, const NewBlock& noted) {
+    const StoredMapping& mapping = mappings_[noted.mapping];
+    std::array<std::uint32_t, x86_64::CodePages::kMost> pages{};
+    for (std::size_t i = 0; i < noted.pages; ++i) {
+        const std::uint64_t at = new_blocks_.page(noted, i) - mapping.start;
+        std::uint32_t& index = file.index_of(at / kPageBytes);
+        if (index == NewFile::kNoPage) {
+            const std::uint64_t content = mapping.content[at / kPageBytes];
+            const std::uint64_t now = checksum(at_address<const void>(mapping.start + at), kPageBytes) | 1;
+            if (now != content) return;
+            index = file.add_page({static_cast<std::uint32_t>((mapping.offset + at) / kPageBytes), 0, content});
+        }
+        pages[i] = index;
+    }
+    const Block& block = cache.blocks[noted.block];
+    const auto place = static_cast<std::uint32_t>(mapping.place_of(block.pc));
+    const StoredBlockHead head = new_blocks_.head_of(noted, block, place);
+    new_blocks_.write(noted, block, head, pages.data(), cache, file.add_record(place, head.bytes));
+}
+
+void Store::save(Cache& cache, std::uint32_t number) {
+    StoredMapping& mapping = mappings_[number];
+    const StoreDirectory directory{directory_};
+    if (!directory.usable()) return;
+    const StoredName name{mapping.key};
+    const std::span<const std::uint8_t> old_bytes = directory.map(name, area_);
+    const StoredFile old{old_bytes, mapping.key};
+    NewFile::Sizes sizes{old.header().blocks, old.header().pages, old_bytes.size()};
+    std::uint32_t fresh = 0;
+    for (std::uint32_t i = 1; i <= new_blocks_.count(); ++i) {
+        const NewBlock& noted = new_blocks_[i];
+        if (noted.mapping != number || !is_worth_storing(cache, noted, old)) continue;
+        ++fresh;
+        sizes.records += new_blocks_.head_of(noted, cache.blocks[noted.block], 0).bytes;
+        sizes.pages += static_cast<std::uint32_t>(noted.pages);
+    }
+    sizes.blocks += fresh;
+    if (fresh >= kFewest + old.header().blocks / kPart) {
+        NewStoredFile written{directory};
+        NewFile file;
+        if (file.begin(sizes, mapping.bytes / kPageBytes, area_, written)) {
+            copy_old(file, mapping, old);
+            for (std::uint32_t i = 1; i <= new_blocks_.count(); ++i)
+                if (new_blocks_[i].mapping == number && is_worth_storing(cache, new_blocks_[i], old))
+                    store_block(file, cache, new_blocks_[i]);
+            file.finish(mapping.key, mapping.path);
+            file.end();
+            written.complete(name);
+        }
+    }
+    unmap_stored(old_bytes);
+}
+
+void Store::save(Cache& cache) {
+    if (!on() || new_blocks_.count() < kFewest || generation_ != cache.generation) return;
+    for (std::uint32_t number = 1; number <= mapping_count_; ++number) {
+        if (mappings_[number].new_blocks < kFewest) continue;
+        save(cache, number);
+        mappings_[number].new_blocks = 0;
+    }
+    forget_new_blocks();
+}
+
+void Store::forget_new_blocks() {
+    new_blocks_.clear();
+    for (std::uint32_t number = 1; number <= mapping_count_; ++number) mappings_[number].new_blocks = 0;
+}
+
+}  // namespace anyperf::engine

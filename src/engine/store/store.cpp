@@ -1,0 +1,261 @@
+#include "engine/store/store.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+
+#include <array>
+
+#include "engine/freestanding/pages.h"
+#include "engine/freestanding/text.h"
+#include "engine/store/checksum.h"
+#include "engine/store/directory.h"
+#include "engine/store/load_block.h"
+#include "engine/x86_64/translate/routines.h"
+
+extern "C" {
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
+}
+
+namespace anyperf::engine {
+
+namespace {
+
+/// The path of the descriptor's file, for people; empty without /proc. The end of it if it does not fit.
+void read_path(int fd, char (&out)[256]) {
+    Line link;
+    const char* const name = link.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1}).view().data();
+    char path[4096];
+    const long length = kernel_call(__NR_readlink, address_of(name), address_of(path), sizeof path);
+    if (is_error(length)) return;
+    const auto bytes = static_cast<std::size_t>(length);
+    const std::size_t from = bytes < sizeof out ? 0 : bytes - (sizeof out - 1);
+    __builtin_memcpy(out, path + from, bytes - from);
+}
+
+/// The build id of this executable (ld --build-id, SHA-1). False if it has none.
+bool read_build_id(std::uint8_t (&out)[20]) {
+    const auto* const header = &__ehdr_start;
+    const std::uint64_t base = address_of(header);
+    const auto* const segments = at_address<const Elf64_Phdr>(base + header->e_phoff);
+    for (std::size_t i = 0; i < header->e_phnum; ++i) {
+        if (segments[i].p_type != PT_NOTE) continue;
+        for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= segments[i].p_memsz;) {
+            const auto* const note = at_address<const Elf64_Nhdr>(base + segments[i].p_vaddr + at);
+            const std::uint64_t name = (note->n_namesz + 3u) & ~3u;
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_descsz == sizeof out) {
+                __builtin_memcpy(out, at_address<const char>(address_of(note + 1) + name), sizeof out);
+                return true;
+            }
+            at += sizeof *note + name + ((note->n_descsz + 3u) & ~3u);
+        }
+    }
+    return false;
+}
+
+void set_file(run::StoredCodeKey& key, const struct stat& status) {
+    key.device = status.st_dev;
+    key.inode = status.st_ino;
+    key.bytes = static_cast<std::uint64_t>(status.st_size);
+    key.modified_s = status.st_mtim.tv_sec;
+    key.modified_ns = static_cast<std::uint32_t>(status.st_mtim.tv_nsec);
+    key.changed_s = status.st_ctim.tv_sec;
+    key.changed_ns = static_cast<std::uint32_t>(status.st_ctim.tv_nsec);
+}
+
+void set_flavour(run::StoredCodeKey& key, const run::StoredCodeKey& flavour) {
+    __builtin_memcpy(key.engine_build, flavour.engine_build, sizeof key.engine_build);
+    key.cpu = flavour.cpu;
+    key.classes = flavour.classes;
+    key.budgeted = flavour.budgeted;
+    key.isa = flavour.isa;
+    key.machine = flavour.machine;
+}
+
+}  // namespace
+
+// Like an arena the area is near code and not among the program's mappings, whose addresses it must not change.
+void Store::begin(const char* directory, std::uint32_t cpu, x86_64::PresentedIsa presented, const Arena& arena) {
+    constexpr std::uint64_t kAreaBytes = std::uint64_t{512} << 20;
+    constexpr std::uint64_t kDistance = kAreaBytes + (std::uint64_t{64} << 20);
+    if (directory[0] == 0 || !read_build_id(flavour_.engine_build)) return;
+    if (!area_.reserve_at(address_of(arena.hot_start()) - kDistance, kAreaBytes) || !new_blocks_.reserve(area_)) return;
+    mappings_ = static_cast<StoredMapping*>(area_.take(sizeof(StoredMapping) * (kMostMappings + 1)));
+    if (mappings_ == nullptr) return;
+    flavour_.cpu = cpu;
+    flavour_.isa = static_cast<std::uint8_t>(presented.level | (presented.has_others ? 128 : 0));
+    directory_ = directory;
+}
+
+std::uint32_t Store::add_mapping(int fd, std::uint64_t start, std::uint64_t bytes, std::uint64_t offset) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
+    struct stat status{};
+    if (!on() || mapping_count_ == kMostMappings || offset + bytes > kMostBytes) return 0;
+    if (is_error(kernel_call(__NR_fstat, static_cast<unsigned>(fd), address_of(&status))) || !S_ISREG(status.st_mode))
+        return 0;
+    StoredMapping& mapping = mappings_[mapping_count_ + 1];
+    mapping.content = static_cast<std::uint64_t*>(area_.take(bytes / kPageBytes * sizeof(std::uint64_t)));
+    if (mapping.content == nullptr) return 0;
+    set_file(mapping.key, status);
+    mapping.start = start;
+    mapping.bytes = bytes;
+    mapping.offset = offset;
+    read_path(fd, mapping.path);
+    return ++mapping_count_;
+}
+
+bool Store::covers(const ExecutableRange& range, const x86_64::Counting& counting,
+                   const ProcessInstrumentation& instrumentation) const {
+    return on() && range.stored != 0 && !range.writable && !range.shared && !counting.recording &&
+           counting.sums.count == 0 && !instrumentation.code.any() && !instrumentation.targets.any() &&
+           !instrumentation.loads && !instrumentation.stores && instrumentation.branches == 0;
+}
+
+// Blocks of another way of counting have been removed from the cache by the one who changed it.
+void Store::follow_flavour(const Cache& cache, const x86_64::Counting& counting) {
+    if (generation_ != cache.generation) new_blocks_.clear();
+    generation_ = cache.generation;
+    if (flavour_.classes == counting.open && (flavour_.budgeted != 0) == counting.budgeted) return;
+    for (std::uint32_t i = 1; i <= mapping_count_; ++i) close(mappings_[i]);
+    new_blocks_.clear();
+    flavour_.classes = counting.open;
+    flavour_.budgeted = counting.budgeted;
+    flavour_.machine = (counting.open & x86_64::kCostRows) == 0
+                           ? 0
+                           : static_cast<std::uint32_t>(checksum(counting.machine, sizeof *counting.machine));
+}
+
+void Store::close(StoredMapping& mapping) {
+    unmap_stored(mapping.file_bytes);
+    mapping.file_bytes = {};
+    mapping.file = {};
+    mapping.opened = false;
+    mapping.new_blocks = 0;
+}
+
+void Store::open(StoredMapping& mapping) {
+    mapping.opened = true;
+    set_flavour(mapping.key, flavour_);
+    const StoreDirectory directory{directory_};
+    if (!directory.usable()) return;
+    mapping.file_bytes = directory.map(StoredName{mapping.key}, area_);
+    mapping.file = StoredFile{mapping.file_bytes, mapping.key};
+    if (mapping.file.usable()) return;
+    unmap_stored(mapping.file_bytes);
+    mapping.file_bytes = {};
+}
+
+/// The checksum of a page of the mapping `number`, which is read once; 0 if it is not that mapping's any more.
+std::uint64_t Store::content_of(const Cache& cache, std::uint32_t number, std::uint64_t page) {
+    const StoredMapping& mapping = mappings_[number];
+    if (page - mapping.start >= mapping.bytes) return 0;
+    const ExecutableRange* const range = cache.executable.find(page);
+    if (range == nullptr || range->stored != number || range->writable || range->shared) return 0;
+    std::uint64_t& content = mapping.content[(page - mapping.start) / kPageBytes];
+    if (content == 0) content = checksum(at_address<const void>(page), kPageBytes) | 1;
+    return content;
+}
+
+/// Whether the code that the block was made from is what the program has in memory. Pages are read once, so the bytes
+/// of the block itself are compared again: a debugger may have written a breakpoint since.
+bool Store::is_unchanged(const Cache& cache, std::uint32_t number, const StoredBlock& stored, std::uint64_t pc) {
+    const StoredMapping& mapping = mappings_[number];
+    for (std::size_t i = 0; i < stored.head.pages; ++i) {
+        const StoredPage page = mapping.file.page(stored.pages[i]);
+        const std::uint64_t address = mapping.start + page.number * kPageBytes - mapping.offset;
+        if (page.content == 0 || content_of(cache, number, address) != page.content) return false;
+    }
+    return stored.head.pages != 0 &&
+           checksum32(at_address<const void>(pc), stored.head.guest_bytes) == stored.head.code;
+}
+
+bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, std::uint32_t number, std::uint64_t pc, bool indirect,
+                     Loaded& loaded) {
+    const StoredMapping& mapping = mappings_[number];
+    StoredBlock& stored = loaded.stored;
+    if (!mapping.file.find(static_cast<std::uint32_t>(mapping.place_of(pc)), stored)) return false;
+    const StoredBlockHead& head = stored.head;
+    if ((head.counted != 0 && head.counted != flavour_.classes) || (stored.budgeted() && flavour_.budgeted == 0) ||
+        !is_unchanged(cache, number, stored, pc))
+        return false;
+    Arena* const arena = cache.is_full() ? nullptr : x86_64::prepared_arena(cache, pc);
+    if (arena == nullptr) return false;
+    loaded.block = load_block(cache, *arena, tuples, stored, pc, indirect || stored.indirect());
+    if (loaded.block == nullptr || !cache.add(*loaded.block)) return false;
+    // Its entry is reached from here on, as it has been in the process that stored it.
+    if (loaded.block->indirect_entry != 0 && !indirect) cache.add_to_table(loaded.block->indirect_entry);
+    return true;
+}
+
+/// Adds what follows a loaded block: where its exits led when it was stored, and where the function that it calls
+/// returns.
+void Store::add_successors(const Cache& cache, const StoredMapping& mapping, const Loaded& loaded, Wanted& wanted) {
+    const Block& block = *loaded.block;
+    const auto add = [&](std::uint64_t target, ExitId exit) {
+        if (!wanted.add({target, exit})) return;
+        cache.prefetch(target);
+        mapping.file.prefetch(static_cast<std::uint32_t>(mapping.place_of(target)));
+    };
+    for (std::uint32_t i = 0; i < block.exits; ++i)
+        if (loaded.stored.exits[i].was_linked != 0)
+            add(block.pc + static_cast<std::uint64_t>(std::int64_t{loaded.stored.exits[i].target}),
+                block.first_exit + i);
+    for (std::uint32_t i = 0; i < loaded.stored.head.relocations; ++i)
+        if (const x86_64::Relocation& relocation = loaded.stored.relocations[i];
+            relocation.kind == x86_64::RelocationKind::address)
+            add(block.pc + static_cast<std::uint64_t>(std::int64_t{relocation.value}), 0);
+}
+
+// With the block come those that follow it: each saves a way through the engine.
+Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
+                   const ExecutableRange& range, std::uint64_t pc, bool indirect) {
+    follow_flavour(cache, counting);
+    const std::uint32_t number = range.stored;
+    StoredMapping& mapping = mappings_[number];
+    if (!mapping.opened) open(mapping);
+    if (!mapping.file.usable()) return nullptr;
+    Loaded loaded;
+    if (!load_one(cache, tuples, number, pc, indirect, loaded)) return nullptr;
+    Block* const first = loaded.block;
+    Wanted wanted;
+    add_successors(cache, mapping, loaded, wanted);
+    for (std::size_t i = 0; i < wanted.count; ++i) {
+        const auto [target, exit] = wanted.successor[i];
+        Block* next = cache.find(target);
+        if (next == nullptr && target - range.start < range.end - range.start &&
+            load_one(cache, tuples, number, target, false, loaded)) {
+            next = loaded.block;
+            add_successors(cache, mapping, loaded, wanted);
+        }
+        if (next != nullptr && exit != 0) cache.link(exit, *next);
+    }
+    return first;
+}
+
+void Store::note(Cache& cache, const x86_64::Counting& counting, const ExecutableRange& range, const Block& block) {
+    follow_flavour(cache, counting);
+    if (!relocations_.complete() || block.code != nullptr) return;
+    for (std::size_t i = 0; i < relocations_.pages.count; ++i)
+        if (content_of(cache, range.stored, relocations_.pages.page[i]) == 0) return;
+    const std::uint32_t code = checksum32(at_address<const void>(block.pc), block.guest_bytes);
+    if (new_blocks_.add(range.stored, cache.id_of(block), relocations_, code)) ++mappings_[range.stored].new_blocks;
+}
+
+bool Store::drop_faulted(std::uint64_t address) {
+    for (std::uint32_t i = 1; i <= mapping_count_; ++i) {
+        StoredMapping& mapping = mappings_[i];
+        if (address - address_of(mapping.file_bytes.data()) >= page_up(mapping.file_bytes.size())) continue;
+        mapping.file = {};
+        return true;
+    }
+    return false;
+}
+
+std::size_t Store::touched_pages() const {
+    // The kernel maps pages of a file in groups of sixteen.
+    constexpr std::size_t kGroup = 16 * kPageBytes;
+    std::size_t pages = page_up(new_blocks_.bytes()) / kPageBytes + mapping_count_;
+    for (std::uint32_t i = 1; i <= mapping_count_; ++i) pages += mappings_[i].file_bytes.size() / kGroup;
+    return pages;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,50 @@
+// stored_code.h: the head of a file of stored translations (engine/store), which the engine writes and `anyperf cache`
+// lists. One such file has the translations of one executable file, made by one build of the engine for one way of
+// counting.
+#pragma once
+
+#include <cstdint>
+
+namespace anyperf::run {
+
+inline constexpr std::uint64_t kStoredCodeMagic = 0x31306564'6f437941;  ///< "AyCode01"
+inline constexpr char kStoredCodeSuffix[] = ".code";
+inline constexpr std::size_t kMostStoredCodeBytes = std::size_t{64} << 20;
+
+/// What translations are valid for. Two files with equal keys have the same name.
+struct StoredCodeKey {
+    std::uint8_t engine_build[20];  ///< the build id of the engine's executable
+    std::uint32_t cpu;              ///< RunHeader::cpu_signature
+    std::uint16_t classes;          ///< that the code counts
+    std::uint8_t budgeted;
+    std::uint8_t isa;       ///< of the presented CPU: the level, and 128 if it has others (decode/isa.h)
+    std::uint32_t machine;  ///< checksum of the modelled machine, if the code counts cycles; else 0
+    // The translated file (stat(2)).
+    std::uint64_t device;
+    std::uint64_t inode;
+    std::uint64_t bytes;
+    std::int64_t modified_s;
+    std::int64_t changed_s;
+    std::uint32_t modified_ns;
+    std::uint32_t changed_ns;
+
+    bool operator==(const StoredCodeKey&) const = default;
+};
+static_assert(sizeof(StoredCodeKey) == 80);
+
+/// The head. All places are in bytes from its start.
+struct StoredCodeHeader {
+    std::uint64_t magic;
+    std::uint64_t checksum;  ///< of the head after this word
+    StoredCodeKey key;
+    std::uint32_t file_bytes;
+    std::uint32_t slots;   ///< of the table of blocks; a power of two
+    std::uint32_t blocks;  ///< in the table
+    std::uint32_t pages;   ///< of code that they were made from
+    std::uint32_t slots_at;
+    std::uint32_t pages_at;
+    char path[256];  ///< of the translated file, for people; the end of it if it is longer
+};
+static_assert(sizeof(StoredCodeHeader) == 376);
+
+}  // namespace anyperf::run

@@ -1,0 +1,412 @@
+"""Translations that are kept for later runs: the same counts with and without, what is done about damage, and who can use them."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+ANYPERF = os.environ.get("ANYPERF", "build/bin/anyperf")
+PROGRAMS = pathlib.Path(ANYPERF).resolve().parent.parent / "tests" / "programs"
+OTHER_USER = 65534
+TABLE = pathlib.Path(__file__).resolve().parent.parent / "engine" / "programs.tsv"
+
+
+def exact_programs():
+    """The engine's test programs whose counts repeat: names of files in PROGRAMS."""
+    rows = [line.split("\t") for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
+    return [row[0] for row in rows if row[3] == "exact"]
+
+
+class CodeStore(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="anyperf-store-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.store = self.directory / "store"
+        self.store.mkdir(mode=0o700)
+
+    def run_command(self, *words, options=(), store=None, prefix=(), **more):
+        environment = dict(os.environ, ANYPERF_CACHE_DIR=str(store or self.store), LC_ALL="C")
+        environment.update(more.pop("environment", {}))
+        return subprocess.run([*prefix, ANYPERF, "run", *options, "--", *words], capture_output=True, text=True,
+                              env=environment, stdin=subprocess.DEVNULL, timeout=100, **more)
+
+    def counts(self, *words, options=(), store=None, may_fail=False):
+        """The total of all classes, of a run without address space randomisation, in which counts repeat."""
+        file = self.directory / "counts"
+        ran = self.run_command(*words, options=("--count", f"--count-to={file}", *options), store=store,
+                               prefix=("setarch", "-R"))
+        if not may_fail:
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+        return json.loads(file.read_text())["total"], ran.stdout, ran.returncode
+
+    def files(self):
+        return sorted(self.store.glob("*.code"))
+
+    def test_counts_are_the_same_cold_warm_and_without(self):
+        # No shell that waits: dash takes another way if the child has ended before it looks.
+        for words in (["/bin/true"], ["/bin/echo", "x"], ["/bin/sh", "-c", "exec /bin/sh -c 'exec /bin/echo x'"],
+                      ["/usr/bin/sort", __file__]):
+            with self.subTest(words=words):
+                without = self.counts(*words, options=["--no-cache"])
+                cold = self.counts(*words)
+                warm = [self.counts(*words) for _ in range(3)]
+                self.assertEqual(cold, without)
+                self.assertEqual(warm, [without] * 3)
+        self.assertGreater(len(self.files()), 3)
+
+    def test_all_programs_have_the_same_counts_cold_warm_and_without(self):
+        # Programs scan their environment, so all runs have the same one.
+        for name in exact_programs():
+            with self.subTest(program=name):
+                words = [PROGRAMS / name]
+                without = self.counts(*words, options=["--no-cache"], may_fail=True)
+                runs = [self.counts(*words, may_fail=True) for _ in range(3)]
+                self.assertEqual(runs, [without] * 3)
+        self.assertGreater(len(self.files()), 30)
+
+    def test_stat_has_the_same_counts_cold_warm_and_without(self):
+        def counted(*options, words):
+            ran = subprocess.run(["setarch", "-R", ANYPERF, "stat", "--virtual", "--json", "-e",
+                                  "instructions:u,branches:u,mem-loads:u,mem-stores:u", *options, "--", *words], capture_output=True, text=True,
+                                 env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store)))
+            events = json.loads(ran.stderr or ran.stdout)["events"]
+            return [(event["name"], event["value"]) for event in events]
+
+        for words in (["/bin/true"], ["/bin/sh", "-c", "exec /bin/true"], [PROGRAMS / "strings"], [PROGRAMS / "calls"],
+                      [PROGRAMS / "signal_fault"], [PROGRAMS / "processes"]):
+            with self.subTest(words=words):
+                without = counted("--no-cache", words=words)
+                self.assertEqual([counted(words=words) for _ in range(3)], [without] * 3)
+
+    def test_an_uncounted_run_and_a_counted_one_have_files_of_their_own(self):
+        self.assertEqual(self.run_command("/bin/echo", "x").stdout, "x\n")
+        uncounted = self.files()
+        self.counts("/bin/echo", "x")
+        self.assertGreater(len(self.files()), len(uncounted))
+        self.assertEqual(self.run_command("/bin/echo", "x").stdout, "x\n")
+
+    def test_sampling_gives_the_same_samples(self):
+        def samples(*options, words):
+            data = self.directory / "perf.data"
+            subprocess.run(["setarch", "-R", ANYPERF, "record", "--virtual", "-e", "instructions:u", "-c", "1009", "-o", data,
+                            *options, "--", *words], check=True, capture_output=True,
+                           env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store)))
+            return subprocess.run([ANYPERF, "script", "-i", data, "-F", "comm,ip"], check=True, capture_output=True, text=True).stdout
+
+        for words in (["/bin/sh", "-c", ":"], *([PROGRAMS / name] for name in ("strings", "calls", "many_blocks", "flags_kept", "signal_self"))):
+            with self.subTest(words=words):
+                without = samples("--no-cache", words=words)
+                self.assertGreater(without.count("\n"), 2)
+                for _ in range(3):
+                    self.assertEqual(samples(words=words), without)
+
+    def test_no_cache_stores_nothing(self):
+        self.run_command("/bin/true", options=["--no-cache"])
+        self.assertEqual(self.files(), [])
+
+    def test_a_damaged_file_is_ignored_and_replaced(self):
+        expected = self.counts("/bin/echo", "x")
+        for damage in ("bytes", "head", "cut", "empty", "grown"):
+            with self.subTest(damage=damage):
+                for file in self.files():
+                    content = bytearray(file.read_bytes())
+                    if damage == "bytes":
+                        for at in range(0, len(content), 97):
+                            content[at] ^= 0x55
+                    elif damage == "head":
+                        content[20] ^= 1
+                    elif damage == "cut":
+                        del content[len(content) // 2:]
+                    elif damage == "empty":
+                        content.clear()
+                    else:
+                        content = content * 2
+                    file.write_bytes(content)
+                self.assertEqual(self.counts("/bin/echo", "x"), expected)
+                sizes = [file.stat().st_size for file in self.files()]
+                self.assertEqual(self.counts("/bin/echo", "x"), expected)
+                self.assertTrue(all(size > 1000 for size in sizes), sizes)
+
+    def test_a_program_that_is_written_in_place_runs_as_written(self):
+        # The times are those of before, so only the content tells the two apart.
+        program = self.directory / "program"
+        source = self.directory / "program.c"
+
+        def build(number):
+            source.write_text(f"#include <stdio.h>\nint main(void) {{ printf(\"%d\\n\", {number}); return 0; }}\n")
+            made = self.directory / "made"
+            subprocess.run(["gcc", "-O1", "-Wl,--build-id=none", source, "-o", made], check=True)
+            return made.read_bytes()
+
+        first, second = build(1111), build(2222)
+        self.assertEqual(len(first), len(second))
+        program.write_bytes(first)
+        program.chmod(0o755)
+        times = program.stat()
+        for content, answer in ((first, "1111\n"), (second, "2222\n"), (first, "1111\n")):
+            with open(program, "r+b") as file:
+                file.write(content)
+            os.utime(program, ns=(times.st_atime_ns, times.st_mtime_ns))
+            for _ in range(2):
+                self.assertEqual(self.run_command(program).stdout, answer)
+
+    def built(self, source, *options):
+        """The program made of a C text."""
+        file = self.directory / "made.c"
+        file.write_text(source)
+        program = self.directory / f"made{len(list(self.directory.glob('made*')))}"
+        subprocess.run(["gcc", "-O1", "-w", *options, file, "-o", program], check=True)
+        return program
+
+    def test_code_that_is_poked_after_its_page_was_read_runs_as_poked(self):
+        # The write comes after other code of the page was executed. Nothing leads to the function but a pointer: what is
+        # called directly may have been loaded with its caller.
+        program = self.built("""
+            #include <fcntl.h>
+            #include <stdio.h>
+            #include <unistd.h>
+            __attribute__((noipa)) int answer(void) { __asm__ volatile(""); return 1; }
+            int main(int count, char** words) {
+                unsigned char* code = (unsigned char*)answer;
+                while (code[0] != 0xb8 || code[1] != 1) ++code;
+                if (count > 1) pwrite(open("/proc/self/mem", O_RDWR), "\\2", 1, (off_t)(code + 1));
+                int (*volatile called)(void) = answer;
+                printf("%d\\n", called());
+            }""")
+        for words, answer in (((), "1\n"), (("poke",), "2\n"), ((), "1\n"), (("poke",), "2\n"), ((), "1\n")):
+            self.assertEqual(self.run_command(program, *words).stdout, answer)
+
+    def test_another_presented_cpu_has_files_of_its_own(self):
+        program = self.built("""
+            #include <stdio.h>
+            int main(void) {
+                unsigned value = 240, bits;
+                __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0" ::: "xmm0");
+                __asm__ volatile("popcnt %1, %0" : "=r"(bits) : "r"(value));
+                printf("%u\\n", bits);
+            }""")
+        with_avx = [(0, "4\n")] * 2
+        refused = [(-signal.SIGILL, "")] * 2
+        for model, expected in (("host", with_avx), ("x86-64-v2", refused), ("host", with_avx), ("x86-64-v3", with_avx), ("x86-64-v2", refused)):
+            with self.subTest(model=model):
+                runs = [self.run_command(program, options=["--cpu-model", model]) for _ in range(2)]
+                self.assertEqual([(ran.returncode, ran.stdout) for ran in runs], expected)
+
+    def test_counts_that_rdpmc_reads_are_the_same(self):
+        # The first rdpmc gives the event a word of its own: what is translated from then on adds to it.
+        program = self.built("""
+            #include <linux/perf_event.h>
+            #include <stdio.h>
+            #include <sys/mman.h>
+            #include <sys/syscall.h>
+            #include <unistd.h>
+            __attribute__((noinline)) int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i & 3; return sum; }
+            static unsigned long long counter(unsigned index) {
+                unsigned low, high;
+                __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index));
+                return (unsigned long long)high << 32 | low;
+            }
+            int main(void) {
+                struct perf_event_attr attr = {.size = sizeof attr, .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1};
+                int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+                struct perf_event_mmap_page* page = mmap(0, 4096, PROT_READ, MAP_SHARED, fd, 0);
+                if (fd < 0 || page->index == 0) return 3;
+                for (int n = 1; n < 5; ++n) {
+                    unsigned long long before = counter(page->index - 1);
+                    work(100 * n);
+                    printf("%llu\\n", counter(page->index - 1) - before);
+                }
+            }""")
+        without = self.run_command(program, options=["--no-cache"])
+        self.assertEqual((without.returncode, without.stdout.count("\n")), (0, 4))
+        for _ in range(4):
+            self.assertEqual(self.run_command(program).stdout, without.stdout)
+
+    def test_breakpoints_and_models_count_the_same(self):
+        def counted(event, *words):
+            ran = subprocess.run(["setarch", "-R", ANYPERF, "stat", "--virtual", "--json", "-e", event, *words], capture_output=True, text=True,
+                                 env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store)))
+            return [event["value"] for event in json.loads(ran.stderr or ran.stdout)["events"]]
+
+        program = self.built("""
+            __attribute__((noinline)) int step(int i) { __asm__ volatile(""); return i + 1; }
+            int main(void) { int i = 0; while (i < 1000) i = step(i); }""", "-no-pie")
+        names = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
+        step = next(line.split()[0] for line in names.splitlines() if line.endswith(" step"))
+        for event in (f"mem:0x{step}:x", "branch-misses:u,L1-dcache-load-misses:u", "cycles:u,instructions:u"):
+            with self.subTest(event=event):
+                without = counted(event, "--no-cache", "--", program)
+                self.run_command(program)
+                self.assertEqual([counted(event, "--", program) for _ in range(3)], [without] * 3)
+                if event.startswith("mem"):
+                    self.assertEqual(without, [1000])
+
+    def test_a_library_that_a_program_of_the_run_writes_is_the_new_one(self):
+        # The library stays mapped while it is written, and its code has been stored before.
+        program = self.built("""
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <fcntl.h>
+            #include <stdio.h>
+            #include <string.h>
+            #include <sys/mman.h>
+            #include <unistd.h>
+            int main(int count, char** words) {
+                void* library = dlopen(words[1], RTLD_NOW);
+                int (*first)(void) = dlsym(library, "first");
+                int (*second)(void) = dlsym(library, "second");
+                if (count > 2) {
+                    int sum = first();
+                    Dl_info about;
+                    dladdr((void*)second, &about);
+                    unsigned char* code = (unsigned char*)second;
+                    while (code[0] != 0xb8 || code[1] != 2) ++code;
+                    int fd = open(words[1], O_RDWR);
+                    pwrite(fd, words[2], 1, (char*)code + 1 - (char*)about.dli_fbase);
+                    printf("%d %d\\n", sum, second());
+                } else printf("%d %d\\n", first(), second());
+            }""")
+        library = self.directory / "library.so"
+        source = self.directory / "library.c"
+        source.write_text("int first(void) { return 1; } int second(void) { return 2; }")
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", source, "-o", library], check=True)
+        content = library.read_bytes()
+        for words, answer in (((), "1 2\n"), ((), "1 2\n"), (("\5",), "1 5\n"), (("\5",), "1 5\n"), ((), "1 2\n")):
+            library.write_bytes(content)
+            self.assertEqual(self.run_command(program, library, *words).stdout, answer)
+
+    def test_many_runs_at_once(self):
+        runs = [subprocess.Popen([ANYPERF, "run", "--", "/usr/bin/perl", "-e", f"print {i} + 1"], stdout=subprocess.PIPE, text=True,
+                                 env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store))) for i in range(12)]
+        self.assertEqual([run.communicate(timeout=100)[0] for run in runs], [str(i + 1) for i in range(12)])
+        self.assertEqual(list(self.store.glob("*.new")), [])
+        self.assertEqual(self.run_command("/usr/bin/perl", "-e", "print 5").stdout, "5")
+
+    def test_kill_while_files_are_written(self):
+        for round_number in range(10):
+            for file in self.files():
+                file.unlink()
+            run = subprocess.Popen([ANYPERF, "run", "--", "/usr/bin/perl", "-e", "1"], start_new_session=True,
+                                   env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store)))
+            time.sleep(0.02 * round_number)
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+            self.assertEqual(self.run_command("/usr/bin/perl", "-e", "print 7").stdout, "7")
+
+    def test_a_directory_that_others_may_use_is_refused(self):
+        self.store.chmod(0o755)
+        ran = self.run_command("/bin/echo", "x")
+        self.assertEqual(ran.returncode, 125)
+        self.assertIn("other users have rights to it", ran.stderr)
+
+    def test_a_directory_that_is_a_link_is_refused(self):
+        link = self.directory / "link"
+        link.symlink_to(self.store)
+        ran = self.run_command("/bin/echo", "x", store=link)
+        self.assertEqual(ran.returncode, 125)
+        self.assertIn("it is not a directory", ran.stderr)
+
+    def assert_replaced(self, change):
+        """Each file that `change` has made unusable is replaced by one of this user, and the counts stay the same."""
+        expected = self.counts("/bin/echo", "x")
+        for file in self.files():
+            change(file)
+        self.assertEqual(self.counts("/bin/echo", "x"), expected)
+        for file in self.files():
+            status = file.lstat()
+            self.assertTrue(stat.S_ISREG(status.st_mode), file)
+            self.assertEqual((status.st_uid, status.st_mode & 0o077), (os.geteuid(), 0))
+        self.assertEqual(self.counts("/bin/echo", "x"), expected)
+
+    def test_a_file_that_others_may_write_is_not_read(self):
+        self.assert_replaced(lambda file: file.chmod(0o666))
+
+    def test_a_file_that_is_a_link_is_not_read(self):
+        def link(file):
+            copy = self.directory / file.name
+            shutil.copy(file, copy)
+            file.unlink()
+            file.symlink_to(copy)
+
+        self.assert_replaced(link)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
+    def test_a_file_of_another_user_is_not_read(self):
+        self.assert_replaced(lambda file: os.chown(file, OTHER_USER, OTHER_USER))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give directories away")
+    def test_a_directory_of_another_user_is_refused(self):
+        os.chown(self.store, OTHER_USER, OTHER_USER)
+        ran = self.run_command("/bin/echo", "x")
+        self.assertEqual(ran.returncode, 125)
+        self.assertIn("it belongs to another user", ran.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can change its user")
+    def test_programs_of_another_user_store_nothing(self):
+        self.directory.chmod(0o755)
+        program = self.directory / "program"
+        shutil.copy("/bin/echo", program)
+        program.chmod(0o755)
+        as_other = ["/usr/bin/setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
+        with_rights_of_other = ["/usr/bin/python3", "-c", f"import os, sys; os.seteuid({OTHER_USER}); os.execv(sys.argv[1], sys.argv[1:])"]
+        for prefix in (as_other, with_rights_of_other):
+            with self.subTest(prefix=prefix):
+                self.assertEqual(self.run_command(*prefix, program, "x").stdout, "x\n")
+                self.assertNotIn(str(program), [file["translated"] for file in self.listed()["files"]])
+        self.run_command(program, "x")
+        self.assertIn(str(program), [file["translated"] for file in self.listed()["files"]])
+
+    def listed(self):
+        return json.loads(subprocess.run([ANYPERF, "cache", "--json"], check=True, capture_output=True, text=True,
+                                         env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store))).stdout)
+
+    def test_a_directory_that_cannot_be_made_is_an_error(self):
+        ran = self.run_command("/bin/echo", "x", store="/proc/anyperf")
+        self.assertEqual(ran.returncode, 125)
+        self.assertIn("cannot keep translations in /proc/anyperf", ran.stderr)
+        self.assertEqual(self.run_command("/bin/echo", "x", store="/proc/anyperf", options=["--no-cache"]).stdout, "x\n")
+
+    def test_a_directory_that_can_be_read_only_is_no_obstacle(self):
+        self.run_command("/bin/true")
+        self.store.chmod(0o500)
+        self.assertEqual(self.run_command("/bin/echo", "x").stdout, "x\n")
+
+    def test_a_limit_on_files_is_no_obstacle(self):
+        ran = self.run_command("/bin/sh", "-c", "ulimit -f 8; /bin/echo x")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "x\n"))
+
+    def test_a_missing_directory_is_made(self):
+        new = self.directory / "new"
+        self.assertEqual(self.run_command("/bin/echo", "x", store=new).stdout, "x\n")
+        self.assertEqual(new.stat().st_mode & 0o777, 0o700)
+        self.assertGreater(len(list(new.glob("*.code"))), 0)
+
+    def test_the_verb_shows_and_clears(self):
+        environment = dict(os.environ, ANYPERF_CACHE_DIR=str(self.store))
+        self.run_command("/bin/true")
+
+        def cache(*options):
+            return subprocess.run([ANYPERF, "cache", *options], check=True, capture_output=True, text=True, env=environment).stdout
+
+        self.assertIn(str(self.store), cache())
+        listed = json.loads(cache("--json"))
+        self.assertEqual(len(listed["files"]), len(self.files()))
+        self.assertTrue(any("libc" in file["translated"] for file in listed["files"]))
+        self.assertIn("removed", cache("--clear"))
+        self.assertEqual(self.files(), [])
+
+    def test_old_unfinished_files_go_when_a_run_has_stored(self):
+        old = self.store / "0123456789abcdef.new"
+        old.write_bytes(b"x")
+        os.utime(old, (time.time() - 10000, time.time() - 10000))
+        self.run_command("/bin/true")
+        self.assertFalse(old.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
