@@ -40,6 +40,15 @@ def kill_all(pid):
         os.kill(pid, signal.SIGKILL)
 
 
+def kill_left(session, directory):
+    """Kills what a case has left: processes of its session, and those that have its directory in their environment."""
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            of_session = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[3]) == session
+            if of_session or f"TMPDIR={directory}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                kill_all(int(entry.name))
+
+
 def limit_files():
     """A case that grows a file without end must not fill the disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
@@ -61,18 +70,20 @@ def run_once(case, prefix, answer_of):
     directory = tempfile.mkdtemp(prefix="suite.")
     os.chmod(directory, 0o777)
     environment = dict(os.environ, TMPDIR=directory, **dict(case.environment))
-    process = subprocess.Popen([*prefix, *case.command], cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit_files)
-    try:
-        output, _ = process.communicate(timeout=case.limit)
-        text = output.decode("utf-8", "replace")
-        return answer_of(process.returncode, text), text
-    except subprocess.TimeoutExpired:
-        kill_all(process.pid)
-        output, _ = process.communicate()
-        return TIMED_OUT, output.decode("utf-8", "replace")
-    finally:
+    with tempfile.TemporaryFile() as printed:  # no pipe, whose end would wait for processes that the case leaves
+        process = subprocess.Popen([*prefix, *case.command], cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=printed,
+                                   stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit_files)
+        try:
+            status = process.wait(timeout=case.limit)
+        except subprocess.TimeoutExpired:
+            status = None
+            kill_all(process.pid)
+            process.wait()
+        kill_left(process.pid, directory)
         clean_up(directory)
+        printed.seek(0)
+        text = printed.read().decode("utf-8", "replace")
+    return TIMED_OUT if status is None else answer_of(status, text), text
 
 
 @dataclasses.dataclass
