@@ -42,6 +42,9 @@ struct Engine {
     Cache cache;
     ExecutableMap protected_code;  ///< pages that memory/protected_code.h has write-protected; under the cache's lock
     Store store;                   ///< translations that outlive the process; under the cache's lock
+    /// Code that is writable is compared at each entry instead of being write-protected: the kernel would not make it
+    /// writable again (PR_SET_MDWE of prctl(2)).
+    bool keeps_code_writable = false;
     x86_64::Routines routines;
     x86_64::Counting counting;               ///< classes that translations count
     x86_64::TupleTable tuples;               ///< the words that they count in

@@ -46,6 +46,16 @@ Result<std::uint64_t> cache_bytes() {
     return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
 }
 
+/// ANYPERF_ENGINE_SEPARATE_WRITES: 0 or 1. 0 if it is not set.
+Result<std::uint32_t> separate_writes() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_SEPARATE_WRITES");
+    const std::string_view text{wish == nullptr ? "0" : wish};
+    if (text == "0" || text == "1") return text == "1" ? 1 : 0;
+    return std::unexpected(Error{"cannot start the engine",
+                                 "ANYPERF_ENGINE_SEPARATE_WRITES=" + std::string{text} + " is neither 0 nor 1",
+                                 "give 1 for code that is not writable where it is executed"});
+}
+
 /// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.
 Result<std::uint64_t> tuple_limit() {
     const char* const wish = std::getenv("ANYPERF_ENGINE_TUPLES");
@@ -182,6 +192,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.exact_callers = options.exact_callers ? 1 : 0;
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
+    header.separate_writes = TRY(separate_writes());
     header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));

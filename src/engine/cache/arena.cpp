@@ -27,17 +27,12 @@ void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
 
 }  // namespace
 
-bool Arena::map_at(std::uint64_t address, bool exactly) {
+bool Arena::map_at(std::uint64_t address, bool exactly, bool separate) {
     // Kept if the mapping fails: map_near() tries up to ten addresses.
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
-    if (blocks_ == nullptr) return false;
-    const long got =
-        map_own_pages_at(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
-    if (is_error(got)) return false;
-    base_ = static_cast<std::uint64_t>(got);
-    prefer_large_pages(base_, kHotBytes);
-    prefer_large_pages(base_ + kHotBytes, kBytes - kHotBytes);
+    if (blocks_ == nullptr || !memory_.map_at(address, kBytes, exactly, separate)) return false;
+    prefer_large_pages(memory_.start(), kHotBytes);
+    prefer_large_pages(memory_.start() + kHotBytes, kBytes - kHotBytes);
     return true;
 }
 
@@ -46,30 +41,35 @@ std::size_t Arena::touched_pages() const {
     const auto pages = [](std::size_t bytes) {
         return bytes <= kLarge ? page_up(bytes) / kPageBytes : kLarge / kPageBytes + (bytes - kLarge) / kLarge;
     };
-    return pages(hot_) + pages(cold_ - kHotBytes) + page_up(block_count_ * sizeof(BlockId)) / kPageBytes;
+    // With separate writes each page is touched a second time, for execution, where the kernel maps 16 at once
+    // (fault_around_bytes in debugfs).
+    constexpr std::size_t kAround = 16;
+    const std::size_t code = pages(hot_) + pages(cold_ - kHotBytes);
+    return code + (memory_.has_separate_writes() ? code / kAround : 0) +
+           page_up(block_count_ * sizeof(BlockId)) / kPageBytes;
 }
 
-bool Arena::map_near(std::uint64_t pc) {
+bool Arena::map_near(std::uint64_t pc, bool separate) {
     // Places below come first, since a program's break grows upwards from its image. The nearest places are left to the
     // application: the kernel places its next mappings next to those that it has.
     for (const std::int64_t megabytes : {-1024, -512, -1536, 1024, 512, 1536, -256, 256, -1800, 1800}) {
         const std::uint64_t address =
             (pc & ~(kBytes - 1)) + static_cast<std::uint64_t>(megabytes * (1 << 20)) + kOddPlace;
         if (address < kPageBytes * 16 || address > kUserEnd - kBytes) continue;
-        if (map_at(address, true)) return true;
+        if (map_at(address, true, separate)) return true;
     }
     return false;
 }
 
-bool Arena::map_anywhere() {
-    return map_at(0, false);
+bool Arena::map_anywhere(bool separate) {
+    return map_at(0, false, separate);
 }
 
 void Arena::free_all() {
     // The routines in the cold part stay (retain_cold()): they are what every thread returns through.
-    discard_pages(at(0), hot_);
+    memory_.discard(0, hot_);
     const std::size_t retained = page_up(retained_cold_);
-    if (cold_ > retained) discard_pages(at(retained), cold_ - retained);
+    if (cold_ > retained) memory_.discard(retained, cold_ - retained);
     discard_pages(blocks_, block_count_ * sizeof(BlockId));
     hot_ = 0;
     cold_ = retained_cold_;
@@ -77,20 +77,21 @@ void Arena::free_all() {
 }
 
 bool Arena::reaches(std::uint64_t address) const {
-    const std::uint64_t low = base_;
-    const std::uint64_t high = base_ + kBytes;
+    const std::uint64_t low = memory_.start();
+    const std::uint64_t high = low + kBytes;
     // Both ends of the arena have to reach it: the distance from the far end decides.
     return (address >= low || high - address < kReach) && (address < high || address - low < kReach);
 }
 
 void Arena::commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_t* cold_end) {
     blocks_[block_count_++] = block;
-    hot_ = address_of(hot_end) - base_;
+    hot_ = address_of(hot_end) - memory_.start();
     commit_cold(cold_end);
 }
 
 void Arena::commit_cold(const std::uint8_t* cold_end) {
-    cold_ = address_of(cold_end) - base_;
+    cold_ = address_of(cold_end) - memory_.start();
+    memory_.written();
 }
 
 }  // namespace anyperf::engine

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "engine/cache/block.h"
+#include "engine/cache/code_memory.h"
 
 namespace anyperf::engine {
 
@@ -19,26 +20,29 @@ class Arena {
     /// Blocks have more than 16 bytes on average; arena_for() takes another arena if there are more.
     static constexpr std::size_t kMaximumBlocks = kHotBytes / 16;
 
-    /// Maps the arena within reach of `pc`. False if there is no room near it, or the kernel refuses.
-    bool map_near(std::uint64_t pc);
+    /// Maps the arena within reach of `pc`. False if there is no room near it, or the kernel refuses. `separate`: with
+    /// separate writes.
+    bool map_near(std::uint64_t pc, bool separate);
     /// Maps the arena wherever the kernel likes.
-    bool map_anywhere();
+    bool map_anywhere(bool separate);
 
     /// Whether every byte of the arena reaches `address` by a 32-bit displacement.
     bool reaches(std::uint64_t address) const;
-    bool holds(std::uint64_t host) const { return host - base_ < kBytes; }
+    bool holds(std::uint64_t host) const { return memory_.holds(host); }
 
     /// The address in the arena that has these low 32 bits; 0 if there is none.
     std::uint64_t address_with_low_half(std::uint32_t low) const {
-        const std::uint32_t offset = low - static_cast<std::uint32_t>(base_);
-        return offset < kBytes ? base_ + offset : 0;
+        const std::uint32_t offset = low - static_cast<std::uint32_t>(memory_.start());
+        return offset < kBytes ? memory_.start() + offset : 0;
     }
 
     const std::uint8_t* hot_start() const { return at(0); }
     const std::uint8_t* cold_start() const { return at(kHotBytes); }
-    /// The free part of each half, to write code into. commit() keeps what was written.
+    /// The free part of each half, to write code into, to_writable() bytes further on. commit() keeps what was written.
     std::span<std::uint8_t> hot() const { return {at(hot_), at(kHotBytes)}; }
     std::span<std::uint8_t> cold() const { return {at(cold_), at(kBytes)}; }
+    bool has_separate_writes() const { return memory_.has_separate_writes(); }
+    std::ptrdiff_t to_writable() const { return memory_.to_writable(); }
 
     /// Adds the new block `block` to the arena. Its code ends at `hot_end` and `cold_end`, in the free parts.
     /// Precondition: the arena has fewer than kMaximumBlocks.
@@ -62,11 +66,16 @@ class Arena {
     const BlockId* blocks() const { return blocks_; }
     std::size_t block_count() const { return block_count_; }
 
-  private:
-    std::uint8_t* at(std::size_t offset) const { return reinterpret_cast<std::uint8_t*>(base_ + offset); }
-    bool map_at(std::uint64_t address, bool exactly);
+    /// Around a fork (code_memory.h).
+    bool begin_copy() { return memory_.begin_copy({0, hot_, kHotBytes, cold_ - kHotBytes}); }
+    void drop_copy() { memory_.drop_copy(); }
+    bool take_copy() { return memory_.take_copy(); }
 
-    std::uint64_t base_ = 0;
+  private:
+    std::uint8_t* at(std::size_t offset) const { return reinterpret_cast<std::uint8_t*>(memory_.start() + offset); }
+    bool map_at(std::uint64_t address, bool exactly, bool separate);
+
+    CodeMemory memory_;
     std::size_t hot_ = 0;
     std::size_t cold_ = kHotBytes;
     std::size_t retained_cold_ = kHotBytes;

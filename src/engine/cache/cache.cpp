@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "engine/freestanding/pages.h"
@@ -17,13 +18,6 @@ namespace {
 /// The number of slots that the hash table starts with. It is always a power of two: an index is the hash's low bits.
 constexpr std::size_t kFirstSlots = 4096;
 constexpr BlockId kErased = ~BlockId{0};  // in a hash slot: a search continues after it
-
-/// Writes a rel32 that other threads may be executing. It does not cross an 8-byte boundary, so a CPU sees the old or
-/// the new one (SDM volume 3, 8.1.1 "Guaranteed Atomic Operations").
-void patch(std::uint8_t* operand, const std::uint8_t* target) {
-    const auto relative = static_cast<std::int32_t>(target - (operand + 4));
-    __atomic_store_n(reinterpret_cast<std::int32_t*>(operand), relative, __ATOMIC_RELEASE);
-}
 
 /// How many times to halve the room for records, which takes about a gigabyte of address space. If the address space is
 /// limited (setrlimit(2), RLIMIT_AS and RLIMIT_DATA), most of it is left to the program.
@@ -186,6 +180,13 @@ bool Cache::erase(const Block& block) {
     return true;
 }
 
+/// Writes a rel32 that other threads may be executing. It does not cross an 8-byte boundary, so a CPU sees the old or
+/// the new one (SDM volume 3, 8.1.1 "Guaranteed Atomic Operations").
+void Cache::patch(std::uint8_t* operand, const std::uint8_t* target) {
+    const auto relative = static_cast<std::int32_t>(target - (operand + 4));
+    __atomic_store_n(reinterpret_cast<std::int32_t*>(writable(operand)), relative, __ATOMIC_RELEASE);
+}
+
 // The list of incoming exits changes before the operand: only the holder of the lock reads the list, but any thread may
 // run the jump at once. A block of a single instruction always exits to the engine, which decides what follows.
 void Cache::link(ExitId id, Block& block) {
@@ -320,6 +321,11 @@ IndirectEntryId Cache::new_indirect_entry(std::uint64_t pc) {
     return id;
 }
 
+void Cache::set_on_mismatch(const IndirectEntry& entry, std::uint64_t host) {
+    auto* const word = reinterpret_cast<std::uint8_t*>(entry.on_mismatch);
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(writable(word)), host, __ATOMIC_RELEASE);
+}
+
 // The new entry leads to the older ones before the slot leads to the new entry. So a thread that follows the list at
 // this moment finds all of the old list, or all of the new one.
 void Cache::add_to_table(IndirectEntryId id) {
@@ -330,7 +336,7 @@ void Cache::add_to_table(IndirectEntryId id) {
     // it through table_ and on_mismatch.
     entry.in_table = true;
     entry.next_in_slot = heads_[slot];
-    __atomic_store_n(entry.on_mismatch, table_[slot], __ATOMIC_RELEASE);
+    set_on_mismatch(entry, table_[slot]);
     heads_[slot] = id;
     set_table(slot, address_of(entry.host));
 }
@@ -350,7 +356,7 @@ void Cache::remove_from_table(IndirectEntryId id) {
     IndirectEntry* before = &indirect_entries[heads_[slot]];
     while (before->next_in_slot != id) before = &indirect_entries[before->next_in_slot];
     before->next_in_slot = entry.next_in_slot;
-    __atomic_store_n(before->on_mismatch, next, __ATOMIC_RELEASE);
+    set_on_mismatch(*before, next);
 }
 
 bool Cache::keep_code_copy(Block& block, const std::uint8_t* code) {
@@ -382,13 +388,39 @@ Arena* Cache::arena_for(std::uint64_t pc) {
     const bool may_map = arena_count < kMaximumArenas;
     constexpr unsigned kNeighbourhood = 30;
     if (may_map && pc >> kNeighbourhood != full_neighbourhood_) {
-        if (arenas[arena_count].map_near(pc)) return &arenas[arena_count++];
+        if (arenas[arena_count].map_near(pc, separate_writes)) return &arenas[arena_count++];
         full_neighbourhood_ = pc >> kNeighbourhood;
     }
     // Some programs reserve gigabytes around their code. Translated code in a far arena uses 64-bit addresses.
     for (std::uint32_t i = arena_count; i-- > 0;)
         if (has_room(arenas[i])) return &arenas[i];
-    return may_map && arenas[arena_count].map_anywhere() ? &arenas[arena_count++] : nullptr;
+    return may_map && arenas[arena_count].map_anywhere(separate_writes) ? &arenas[arena_count++] : nullptr;
+}
+
+std::uint8_t* Cache::writable(std::uint8_t* host) const {
+    for (std::uint32_t i = 0; i < arena_count; ++i)
+        if (arenas[i].holds(address_of(host))) return host + arenas[i].to_writable();
+    return host;
+}
+
+bool Cache::has_separate_writes() const {
+    return std::any_of(arenas, arenas + arena_count, [](const Arena& arena) { return arena.has_separate_writes(); });
+}
+
+bool Cache::begin_copies() {
+    for (std::uint32_t i = 0; i < arena_count; ++i)
+        if (!arenas[i].begin_copy()) return false;
+    return true;
+}
+
+void Cache::drop_copies() {
+    for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].drop_copy();
+}
+
+bool Cache::take_copies() {
+    bool all = true;
+    for (std::uint32_t i = 0; i < arena_count; ++i) all = arenas[i].take_copy() && all;
+    return all;
 }
 
 bool Cache::is_translated_code(std::uint64_t host) const {

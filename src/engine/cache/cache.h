@@ -111,6 +111,15 @@ class Cache {
     /// The block, live or dead, that has a host address in its hot code; null for stubs, indirect entries and routines.
     /// The signal handler calls it without the lock: while its thread is in a block, blocks are only appended.
     Block* block_at_host(std::uint64_t host);
+    /// The address at which to write what is executed at `host`, which is in an arena.
+    std::uint8_t* writable(std::uint8_t* host) const;
+    /// Whether an arena has separate writes (code_memory.h).
+    bool has_separate_writes() const;
+    /// Before a fork: copies these arenas. False if the kernel refuses. Then, as after the fork in the parent,
+    /// drop_copies() must be called. In the child: take_copies(), false if it failed.
+    bool begin_copies();
+    void drop_copies();
+    bool take_copies();
     /// Whether a host address is in an arena.
     bool is_translated_code(std::uint64_t host) const;
     /// The host address in a block's hot code that has these low 32 bits; 0 if no block has one.
@@ -128,6 +137,7 @@ class Cache {
     x86_64::PresentedIsa presented;  ///< which instructions programs have; set before the first one
     bool deterministic = false;      ///< rdrand, rdseed, rdtsc, rdtscp and rdpid are emulated; set before the first one
     bool entries_use_loop = false;  ///< indirect entries compare by `loop` (indirect_entry.h); set before the first one
+    bool separate_writes = false;   ///< code is written by other addresses (code_memory.h); set before the first one
     bool flushing = false;          ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;   ///< increased by free_all(), after which numbers of blocks and exits are used again
     std::size_t byte_limit = 0;     ///< set by the user; 0: is_full() decides by the size of the code
@@ -158,6 +168,8 @@ class Cache {
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
     void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
+    void patch(std::uint8_t* operand, const std::uint8_t* target);
+    void set_on_mismatch(const IndirectEntry& entry, std::uint64_t host);
     void unlink(Block& block);
     bool erase(const Block& block);
     static std::uint32_t hash(std::uint64_t pc, std::uint16_t limit) {

@@ -33,8 +33,8 @@ long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd, std::
     return -ENOMEM;
 }
 
-long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags) {
-    const long got = map_pages(address, bytes, protection, flags);
+long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd) {
+    const long got = map_pages(address, bytes, protection, flags, fd);
     if (is_error(got)) return got;
     const auto start = static_cast<std::uint64_t>(got);
     leave_out_of_dumps(start, page_up(bytes));

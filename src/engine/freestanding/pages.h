@@ -41,7 +41,7 @@ long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd = -1, 
 
 /// The same at an address that the caller has chosen, without guard pages. The memory stays mapped:
 /// release_pages() must not be called for it.
-long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags);
+long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1);
 
 /// Reserves private zeroed memory for the engine; pages cost memory once they are touched. Null if the kernel refuses.
 void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE);

@@ -27,6 +27,7 @@ Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end) 
     for (std::uint64_t page = page_down(start); page < end; page += kPageBytes) {
         const ExecutableRange* const range = engine.cache.executable.find(std::max(page, start));
         if (range == nullptr || !range->writable || engine.protected_code.find(page) != nullptr) continue;
+        if (engine.keeps_code_writable) return Protection::impossible;
         if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, PROT_READ | PROT_EXEC)))
             return Protection::impossible;
         if (!engine.protected_code.add({page, page + kPageBytes, true, range->shared})) {

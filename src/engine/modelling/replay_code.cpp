@@ -502,17 +502,25 @@ const std::uint8_t* write_entry(ReplayEmitter& out) {
     return leave;
 }
 
+ReplayEmitter emitter_at(const ReplayMemory& memory, std::size_t offset) {
+    auto* const start = at_address<std::uint8_t>(memory.code.start());
+    return {start + offset, start + kBytes, memory.code.to_writable()};
+}
+
+std::size_t offset_of(const ReplayMemory& memory, const ReplayEmitter& out) {
+    return address_of(out.at()) - memory.code.start();
+}
+
 /// Maps the memory, or empties it if it is of segments that have gone. False if there is none.
 bool prepare(Engine& engine) {
     ReplayMemory& memory = engine.modelling.code;
     if (memory.refused) return false;
-    if (memory.start == nullptr) {
-        memory.start = static_cast<std::uint8_t*>(reserve_pages(kBytes, PROT_READ | PROT_WRITE | PROT_EXEC));
-        memory.refused = memory.start == nullptr;
+    if (memory.code.start() == 0) {
+        memory.refused = !memory.code.map_guarded(kBytes, engine.cache.separate_writes);
         if (memory.refused) return false;
-        ReplayEmitter out{memory.start, memory.start + kBytes};
+        ReplayEmitter out = emitter_at(memory, 0);
         memory.leave = write_entry(out);
-        memory.first = memory.used = static_cast<std::size_t>(out.at() - memory.start);
+        memory.first = memory.used = offset_of(memory, out);
     }
     if (memory.generation != engine.cache.generation) memory.used = memory.first;
     memory.generation = engine.cache.generation;
@@ -524,18 +532,19 @@ bool prepare(Engine& engine) {
 void ReplayCode::compile(Engine& engine, Replay& replay, RecordedSegment& segment) {
     if (segment.accesses > kMostAccesses || !prepare(engine)) return;
     ReplayMemory& memory = engine.modelling.code;
-    std::uint8_t* const start = memory.start + memory.used;
-    ReplayEmitter out{start, memory.start + kBytes};
+    ReplayEmitter out = emitter_at(memory, memory.used);
+    const std::uint64_t start = address_of(out.at());
     SegmentCode code{out, replay, segment, memory.leave};
     code.write();
     if (out.overflowed()) return;
-    memory.used = static_cast<std::size_t>(out.at() - memory.start);
-    segment.replay = address_of(start);
+    memory.code.written();
+    memory.used = offset_of(memory, out);
+    segment.replay = start;
 }
 
 const std::uint64_t* ReplayCode::run(Engine& engine, Frame& frame, const std::uint64_t* record) {
     using Enter = const std::uint64_t* (*)(Frame*, const std::uint64_t*, std::uint64_t);
-    const auto enter = reinterpret_cast<Enter>(engine.modelling.code.start);
+    const auto enter = reinterpret_cast<Enter>(engine.modelling.code.code.start());
     frame.segment = &segment_of(frame, record);
     const std::uint64_t* const next = enter(&frame, record, frame.segment->replay);
     add_counted(*frame.replay, frame.counted);

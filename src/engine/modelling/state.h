@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/cache/code_memory.h"
 #include "engine/freestanding/lock.h"
 
 namespace anyperf::models {
@@ -17,7 +18,7 @@ struct ThreadModels;
 
 /// The memory of the code of replay_code.h.
 struct ReplayMemory {
-    std::uint8_t* start = nullptr;
+    CodeMemory code;
     const std::uint8_t* leave = nullptr;  ///< the end of the function that enters the code
     std::size_t first = 0;                ///< where segments' code begins
     std::size_t used = 0;

@@ -69,6 +69,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.engine_fd = argument.engine_fd;
         hide_descriptors(engine);
         engine.cache.byte_limit = engine.run->cache_bytes;
+        engine.cache.separate_writes = engine.run->separate_writes != 0;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
         engine.counting.machine = &engine.run->machine;
         engine.cache.deterministic = engine.run->deterministic != 0;

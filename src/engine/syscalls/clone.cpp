@@ -284,6 +284,28 @@ void prepare_process(const Call& call, CloneRequest& request, std::uint32_t page
         request.set_id_address(CLONE_PARENT_SETTID, thread_id_address(call.engine, page));
 }
 
+/// Copies translated code that the child would otherwise share (cache/code_memory.h). False if the kernel refuses.
+/// drop_code_copies() must follow in any case, or take_code_copies() in the child. Precondition: the locks of both.
+bool begin_code_copies(const Thread& thread) {
+    Engine& engine = *thread.engine;
+    ReplayMemory& replay = engine.modelling.code;
+    if (!engine.cache.has_separate_writes() && !replay.code.has_separate_writes()) return true;
+    const std::uint64_t before = kernel_faults();
+    const bool copied = engine.cache.begin_copies() && replay.code.begin_copy({.first_bytes = replay.used});
+    add_own_faults(thread, before);
+    return copied;
+}
+
+void drop_code_copies(Engine& engine) {
+    engine.cache.drop_copies();
+    engine.modelling.code.code.drop_copy();
+}
+
+void take_code_copies(Engine& engine, std::uint64_t pc) {
+    if (!engine.cache.take_copies() || !engine.modelling.code.code.take_copy())
+        fail("no memory for the copy of translated code in the child of a fork", pc);
+}
+
 /// A child with a copy of this process's memory. The engine holds its locks over the call, so that its data are
 /// consistent in the copy (freestanding/lock.h).
 long clone_copying(Call& call, CloneRequest& request) {
@@ -304,10 +326,12 @@ long clone_copying(Call& call, CloneRequest& request) {
     actions.lock_for_fork();
     call.engine.modelling.lock.lock();
     call.engine.exact.lock.lock();
+    const bool copied = begin_code_copies(thread);
     own_pages.lock_for_fork();
-    const long got = make_child(call, request, slot, [&] { return make_process(request); });
+    const long got = make_child(call, request, slot, [&] { return copied ? make_process(request) : long{-ENOMEM}; });
     if (got != 0) {
         own_pages.unlock_after_fork();
+        drop_code_copies(call.engine);
         call.engine.exact.lock.unlock();
         call.engine.modelling.lock.unlock();
         actions.unlock_after_fork();
@@ -318,12 +342,13 @@ long clone_copying(Call& call, CloneRequest& request) {
         return got;
     }
     // The child: only the calling thread exists here.
+    own_pages.reset_lock();
+    take_code_copies(call.engine, call.next_rip);
     call.engine.cache.lock.reset();
     call.engine.store.forget_new_blocks();
     keep_only_thread(call.engine, thread);
     call.engine.modelling.lock.reset();
     call.engine.exact.lock.reset();
-    own_pages.reset_lock();
     actions.reset_lock();
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
     call.engine.random.begin(seed);

@@ -31,6 +31,10 @@ void begin_own_faults(const Thread& thread, std::uint64_t before) {
     thread.engine->pages_accounted = own_pages_touched(*thread.engine);
 }
 
+void add_own_faults(const Thread& thread, std::uint64_t before) {
+    if (run::ProcessRecord* const record = record_of(thread)) add(record->own_faults, kernel_faults() - before);
+}
+
 void update_own_faults(const Thread& thread) {
     // The child of a vfork uses its parent's engine, and the parent accounts for that engine's pages.
     run::ProcessRecord* const record = thread.owned_by_parent ? nullptr : record_of(thread);

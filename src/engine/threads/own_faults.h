@@ -19,6 +19,9 @@ std::uint64_t kernel_faults();
 /// A process that is new by fork or execve is about to run the program: its faults since `before` were the engine's.
 void begin_own_faults(const Thread& thread, std::uint64_t before);
 
+/// The process's faults since `before` were the engine's, in new memory that it does not keep.
+void add_own_faults(const Thread& thread, std::uint64_t before);
+
 /// Brings the count in the process record up to date. Called before the count is read, and before the process ends or
 /// executes another program.
 void update_own_faults(const Thread& thread);

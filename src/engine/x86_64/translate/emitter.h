@@ -33,10 +33,13 @@ enum class Condition : std::uint8_t {
 };
 
 /// A cursor in a range of memory. A copy advances independently. Arena::commit() takes at() of the cursor that wrote.
+/// All addresses are those at which the code will be executed; it is written `to_writable` bytes further on.
 class Emitter {
   public:
-    Emitter(std::uint8_t* at, std::uint8_t* end) : at_(at), end_(end) {}
-    explicit Emitter(std::span<std::uint8_t> room) : at_(room.data()), end_(room.data() + room.size()) {}
+    Emitter(std::uint8_t* at, std::uint8_t* end, std::ptrdiff_t to_writable = 0)
+        : at_(at), end_(end), to_writable_(to_writable) {}
+    explicit Emitter(std::span<std::uint8_t> room, std::ptrdiff_t to_writable = 0)
+        : Emitter(room.data(), room.data() + room.size(), to_writable) {}
 
     std::uint8_t* at() const { return at_; }
     std::size_t room() const { return static_cast<std::size_t>(end_ - at_); }
@@ -48,7 +51,8 @@ class Emitter {
             overflowed_ = true;
             return;
         }
-        *at_++ = value;
+        at_[to_writable_] = value;
+        ++at_;
     }
     void bytes(const std::uint8_t* data, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) byte(data[i]);
@@ -207,7 +211,7 @@ class Emitter {
     void loop_back(const std::uint8_t* target) { byte(0xe2), byte(static_cast<std::uint8_t>(target - (at_ + 1))); }
     /// The next instruction is the target of the short jump with this operand.
     void bind(std::uint8_t* operand) {
-        if (!overflowed_) *operand = static_cast<std::uint8_t>(at_ - (operand + 1));
+        if (!overflowed_) operand[to_writable_] = static_cast<std::uint8_t>(at_ - (operand + 1));
     }
 
     /// jcc_forward() with a 32-bit displacement. Pass the result to bind_far() at its target.
@@ -222,7 +226,8 @@ class Emitter {
     void bind_far(std::uint8_t* operand) {
         if (overflowed_) return;
         const auto distance = static_cast<std::uint32_t>(at_ - (operand + 4));
-        for (unsigned i = 0; i < 4; ++i) operand[i] = static_cast<std::uint8_t>(distance >> (8 * i));
+        std::uint8_t* const bytes = operand + to_writable_;
+        for (unsigned i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(distance >> (8 * i));
     }
 
     /// jmp [table + 8 * index]. The table is below 2 GiB, because the displacement is sign-extended. Index is not rsp.
@@ -290,6 +295,7 @@ class Emitter {
 
     std::uint8_t* at_;
     std::uint8_t* end_;
+    std::ptrdiff_t to_writable_;
     bool overflowed_ = false;
 };
 

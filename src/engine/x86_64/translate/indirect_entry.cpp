@@ -70,8 +70,8 @@ void add_indirect_entry(Cache& cache, Block& block) {
         block.indirect_entry = cache.new_indirect_entry(block.pc);
         if (block.indirect_entry == 0) return;
         // The entry follows the data that only it needs, so that both are one piece.
-        Emitter data{room.first(kEntryRoom / 2)};
-        Emitter code{room.subspan(kEntryRoom / 2, kEntryRoom / 2)};
+        Emitter data{room.first(kEntryRoom / 2), arena.to_writable()};
+        Emitter code{room.subspan(kEntryRoom / 2, kEntryRoom / 2), arena.to_writable()};
         emit_indirect_entry(code, data, cache.indirect_entries[block.indirect_entry], cache.lookup_miss(),
                             cache.entries_use_loop);
         code.jmp(block.host);

@@ -117,7 +117,7 @@ void emit_exit_routine(Emitter& code, ExitReason reason, const std::uint8_t* com
 }  // namespace
 
 bool emit_routines(Arena& arena, Routines& out) {
-    Emitter code{arena.cold()};
+    Emitter code{arena.cold(), arena.to_writable()};
     const std::uint8_t* const common = code.at();
     out.start = address_of(common);
     emit_common_exit(code);
@@ -142,7 +142,7 @@ namespace {
 constexpr std::size_t kExitJumpBytes = 8;  // of jmp gs:[disp32]
 
 void emit_exit_jumps(Arena& arena) {
-    Emitter code{arena.cold()};
+    Emitter code{arena.cold(), arena.to_writable()};
     for (std::size_t i = 0; i < kExitReasons; ++i) code.jmp_gs(offsetof(Thread, exit_routine) + 8 * i);
     arena.commit_cold(code.at());
     arena.retain_cold();

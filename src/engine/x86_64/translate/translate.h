@@ -99,8 +99,8 @@ class Translation {
           instrumentation_(instrumentation),
           exact_(exact != nullptr && exact->on() ? exact : nullptr),
           relocations_(relocations),
-          hot_(arena.hot()),
-          cold_(arena.cold()) {}
+          hot_(arena.hot(), arena.to_writable()),
+          cold_(arena.cold(), arena.to_writable()) {}
 
     /// Returns the translated block: its records and its code are complete, but it is not in the cache's table
     /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full.
