@@ -10,6 +10,7 @@
 #include "engine/instrumentation/state.h"
 #include "engine/modelling/state.h"
 #include "engine/random_stream.h"
+#include "engine/signals/process_signals.h"
 #include "engine/store/store.h"
 #include "engine/x86_64/cpu/vector_state.h"
 #include "engine/x86_64/translate/routines.h"
@@ -48,6 +49,7 @@ struct Engine {
     x86_64::Routines routines;
     x86_64::Counting counting;               ///< classes that translations count
     x86_64::TupleTable tuples;               ///< the words that they count in
+    ProcessSignals process_signals;          ///< sent to the process while the chosen thread blocks them
     ProcessInstrumentation instrumentation;  ///< breakpoints, watchpoints and branch recording
     Modelling modelling;                     ///< models of caches and branch predictors
     ExactCounts exact;                       ///< counts of every instruction

@@ -38,10 +38,14 @@ inline constexpr std::uint32_t kMaximumMovedPages = 256;
 /// sends this code.
 inline constexpr std::int32_t kSafepointSignalCode = -7321;
 
-/// si_code of a signal that an event sends to a thread of another process. Codes of the kernel (POLL_IN and the like)
-/// are refused in signals to other processes (rt_sigqueueinfo(2)). So the real code is in si_errno, and the engine of
-/// the receiver moves it to si_code.
+/// si_code of a signal that an event sends to a thread of another process, or that a thread sends on. Codes of the
+/// kernel (POLL_IN and the like) are refused in signals to other processes (rt_sigqueueinfo(2)). So the real code is in
+/// si_errno, and the engine of the receiver moves it to si_code.
 inline constexpr std::int32_t kOtherProcessCode = -7322;
+
+/// si_code of a signal that a thread sends to another one of its process by rt_tgsigqueueinfo(2), which looks like one
+/// to the process otherwise. The real code is in si_errno.
+inline constexpr std::int32_t kToThreadCode = -7323;
 
 /// sigev_value (timer_create(2)) of the timer by which the agent samples clock events in a thread.
 inline constexpr std::uint64_t kAlarmValue = 0x616e797065726621;

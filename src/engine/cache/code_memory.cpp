@@ -44,7 +44,7 @@ std::uint64_t map_writable(std::uint64_t executable, std::uint64_t bytes) {
     return 0;
 }
 
-/// Executes a serializing instruction (SDM volume 3, 9.3 "Serializing Instructions"). Unlike cpuid, iret does not exit
+/// Executes a serializing instruction (SDM volume 3, 8.3 "Serializing Instructions"). Unlike cpuid, iret does not exit
 /// to a hypervisor.
 void serialize() {
     asm volatile(

@@ -13,7 +13,7 @@
 // needed for that: the child may share the table of descriptors with its parent, and the table may be full.
 //
 // A CPU may execute old bytes that it has fetched before they were written at another address than the one that they
-// are executed at (SDM volume 3, 13.6 "Self-Modifying Code"). written() makes it fetch them again.
+// are executed at (SDM volume 3, 11.6 "Self-Modifying Code"). written() makes it fetch them again.
 #pragma once
 
 #include <cstddef>

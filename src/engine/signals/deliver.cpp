@@ -26,6 +26,7 @@
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/frame.h"
 #include "engine/signals/install.h"
+#include "engine/signals/share_signals.h"
 #include "engine/trap_flag.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -210,13 +211,14 @@ void deliver_and_resume(Thread& thread) {
     if (thread.page.safepoint_requested != 0) hooks::serve_safepoint_request(thread);
     if (thread.alarmed) hooks::at_timer_expiry(thread);
     if (thread.engine->turns != nullptr) gather_pending(signals);
+    share_process_signals(thread);
     QueuedSignal signal;
     while (take_deliverable(signals, thread.engine->turns != nullptr, signal)) deliver(thread, signal);
     if (signals.restore_mask) {
         signals.mask = signals.saved_mask;
         signals.restore_mask = false;
     }
-    if (has_deliverable(signals)) thread.pending = 1;
+    if (has_deliverable(signals) || has_process_signal(thread)) thread.pending = 1;
     apply_mask(signals);
     resume(thread);
 }

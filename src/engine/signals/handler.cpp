@@ -52,6 +52,7 @@
 #include "engine/presented_cpu.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/interruptible.h"
+#include "engine/signals/process_signals.h"
 #include "engine/signals/signal_state.h"
 #include "engine/trap_flag.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -351,8 +352,9 @@ void on_page_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     redirect_to_delivery(thread, user);
 }
 
-/// A signal that no instruction has raised: from outside, or one that the engine uses itself.
-void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
+/// A signal that no instruction has raised: from outside, or one that the engine uses itself. `to_thread`: it was sent
+/// to this thread, although its code does not show that.
+void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user, bool to_thread) {
     if (is_fault_trap(info)) return on_page_fault(thread, info, user);
     if (is_safepoint_request(info)) {  // never delivered to the application
         if (thread.page.safepoint_requested == 0 && !(thread.exit_requested && thread.in_cache)) return;
@@ -372,6 +374,10 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) 
     const bool is_blocked = (signals.mask & signal_bit(info.signo)) != 0;
     const bool is_ignored = (signals.actions->ignored() & signal_bit(info.signo)) != 0;
     if (is_blocked || is_ignored) restart_interrupted_syscall(thread, user.context);
+    if (is_blocked && is_for_process(info, to_thread) && thread.engine->turns == nullptr) {
+        thread.engine->process_signals.put(info, thread.page.pid);
+        return stop(thread, user);  // the delivery finds a thread that wants it
+    }
     if (is_blocked || !is_ignored) queue(thread, info, user.context, false);
     if (!is_blocked && !is_ignored) stop(thread, user);
 }
@@ -385,15 +391,15 @@ extern "C" {
 void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engine::x86_64::UserContext* user) {
     using namespace anyperf::engine;
     Thread& thread = x86_64::this_thread();
-    if (info->code == anyperf::run::kOtherProcessCode) {  // from another process's event: the real code is in si_errno
-        info->code = info->error;
-        info->error = 0;
+    const bool to_thread = info->code == anyperf::run::kToThreadCode;
+    if (to_thread || info->code == anyperf::run::kOtherProcessCode) {  // the real code is in si_errno
+        restore_code(*info);
     }
     remember_vector_layout(thread, user->context);
     if (is_fault(*info) && !is_after_own_syscall(user->context))
         on_fault(thread, *info, *user);
     else
-        on_asynchronous(thread, *info, *user);
+        on_asynchronous(thread, *info, *user, to_thread);
 }
 
 [[gnu::naked]] void signal_return() {

@@ -28,6 +28,7 @@ struct SignalState {
     std::uint64_t mask = 0;        ///< the signals that the application blocks; the kernel's mask lacks kEngineSignals
     std::uint64_t saved_mask = 0;  ///< the mask to restore after sigsuspend and the like, while `restore_mask`
     bool restore_mask = false;
+    std::uint64_t awaited = 0;    ///< of kEngineSignals, those that sigtimedwait(2) waits for
     bool clear_handlers = false;  ///< a new task begins without its parent's handlers (CLONE_CLEAR_SIGHAND)
     QueuedSignal queue[kQueue];
     unsigned queued = 0;

@@ -31,6 +31,7 @@
 #include "engine/shown_ids.h"
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
+#include "engine/signals/share_signals.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/threads/own_faults.h"
@@ -349,6 +350,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     keep_only_thread(call.engine, thread);
     call.engine.modelling.lock.reset();
     call.engine.exact.lock.reset();
+    drop_pending_signals(thread);
     actions.reset_lock();
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
     call.engine.random.begin(seed);

@@ -102,6 +102,8 @@ long nanosleep(Call&);
 long clock_nanosleep(Call&);
 long futex(Call&);
 long timed_wait(Call&);
+long rt_sigtimedwait(Call&);
+long rt_tgsigqueueinfo(Call&);
 /// Makes a call that waits, by `wait`. In a deterministic run its timeout is one of the virtual clock. `wait` is called
 /// once, with the timeout for the kernel in the arguments.
 long wait_with_timeout(Call& call, long (*wait)(Call&));

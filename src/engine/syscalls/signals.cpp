@@ -13,6 +13,7 @@
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
 #include "engine/signals/interruptible.h"
+#include "engine/signals/share_signals.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -32,7 +33,7 @@ void set_mask(Thread& thread, std::uint64_t mask) {
     SignalState& signals = *thread.signals;
     signals.mask = mask & ~kNeverBlockedSignals;
     apply_mask(signals);
-    if (has_deliverable(signals)) thread.pending = 1;
+    if (has_deliverable(signals) || has_process_signal(thread)) thread.pending = 1;
 }
 
 /// Makes a call that waits with another mask. `argument` is the call's pointer to `mask`; it is replaced by a pointer
@@ -43,7 +44,7 @@ long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
     signals.mask = mask & ~kNeverBlockedSignals;
     const std::uint64_t kernel_mask = signals.mask & ~kEngineSignals;
     argument = address_of(&kernel_mask);
-    if (has_deliverable(signals)) call.thread.pending = 1;
+    if (has_deliverable(signals) || has_process_signal(call.thread)) call.thread.pending = 1;
     const long got = interruptible_call(call.thread, call.number, call.argument);
     if (call.thread.pending != 0)
         signals.restore_mask = true;  // the delivery restores the old one
@@ -107,11 +108,52 @@ long rt_sigpending(Call& call) {
     const long got = call.pass_to_kernel();
     std::uint64_t pending = 0;
     const SignalState& signals = *call.thread.signals;
-    if (is_error(got) || signals.queued == 0 || call.argument[1] != kSetBytes ||
+    const std::uint64_t kept = call.engine.process_signals.kept(call.thread.page.pid);
+    if (is_error(got) || (signals.queued == 0 && kept == 0) || call.argument[1] != kSetBytes ||
         !x86_64::guarded_read(call.argument[0], pending))
         return got;
+    pending |= kept;
     for (unsigned i = 0; i < signals.queued; ++i) pending |= signal_bit(signals.queue[i].info.signo);
     return x86_64::guarded_write(call.argument[0], pending) ? 0 : -EFAULT;
+}
+
+// A signal of kEngineSignals that is pending is the engine's, not the kernel's.
+long rt_sigtimedwait(Call& call) {
+    const auto [wanted, out, bytes] = std::tuple{call.argument[0], call.argument[1], call.argument[3]};
+    std::uint64_t set = 0;
+    if (bytes != kSetBytes || !x86_64::guarded_read(wanted, set) || (set & kEngineSignals) == 0 ||
+        call.engine.turns != nullptr)
+        return timed_wait(call);
+    SignalState& signals = *call.thread.signals;
+    // Before the look at what is kept: whoever keeps a signal from now on sends it to this thread.
+    __atomic_store_n(&signals.awaited, set & kEngineSignals, __ATOMIC_SEQ_CST);
+    x86_64::SignalInfo info{};
+    long got = 0;
+    if (take_pending_signal(call.thread, set & kEngineSignals, info))
+        got = out != 0 && !x86_64::guarded_write(out, info) ? -EFAULT : long{info.signo};
+    else
+        got = timed_wait(call);
+    // The kernel has answered with a signal that another thread has sent on.
+    if (got > 0 && out != 0 && x86_64::guarded_read(out, info) &&
+        (info.code == run::kOtherProcessCode || info.code == run::kToThreadCode)) {
+        restore_code(info);
+        x86_64::guarded_write(out, info);
+    }
+    __atomic_store_n(&signals.awaited, 0, __ATOMIC_SEQ_CST);
+    return got;
+}
+
+// Such a signal looks like one to the process. The engine needs to know where the kernel delivers to the thread.
+long rt_tgsigqueueinfo(Call& call) {
+    x86_64::SignalInfo info{};
+    if (static_cast<std::int32_t>(call.argument[0]) != call.thread.page.pid || !is_signal(call.argument[2]) ||
+        (kEngineSignals & signal_bit(static_cast<int>(call.argument[2]))) == 0 ||
+        !x86_64::guarded_read(call.argument[3], info) || info.code >= 0)
+        return call.pass_to_kernel();
+    info.error = info.code;
+    info.code = run::kToThreadCode;
+    call.argument[3] = address_of(&info);
+    return call.pass_to_kernel();
 }
 
 long rt_sigreturn(Call& call) {
