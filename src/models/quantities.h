@@ -58,11 +58,21 @@ enum class Quantity : std::uint8_t {
     load_walks,
     store_tlb_misses,
     store_walks,
+    translation_stalls,
+    l2_stalls,
+    l3_stalls,
+    memory_stalls,
+    store_stalls,
+    fetch_stalls,
     conditional_mispredictions,
     indirect_mispredictions,
     return_mispredictions,
+    misprediction_stalls,
 };
-inline constexpr std::size_t kQuantities = static_cast<std::size_t>(Quantity::return_mispredictions) + 1;
+inline constexpr std::size_t kQuantities = static_cast<std::size_t>(Quantity::misprediction_stalls) + 1;
+
+/// The stalls of data in the order of stalls.h.
+inline constexpr Quantity kFirstDataStall = Quantity::translation_stalls;
 
 struct QuantityRow {
     Quantity quantity;
@@ -112,10 +122,17 @@ inline constexpr std::array<QuantityRow, kQuantities> kQuantityRows{{
     {Quantity::load_walks, "load page walks", "of these, those that the second TLB lacked"},
     {Quantity::store_tlb_misses, "store TLB misses", "pages of stores that the first data TLB lacked"},
     {Quantity::store_walks, "store page walks", "of these, those that the second TLB lacked"},
+    {Quantity::translation_stalls, "translation stalls", "cycles lost to loads that only a TLB lacked"},
+    {Quantity::l2_stalls, "L2 stalls", "cycles lost to loads from L2"},
+    {Quantity::l3_stalls, "L3 stalls", "cycles lost to loads from L3 or another core"},
+    {Quantity::memory_stalls, "memory stalls", "cycles lost to loads from memory"},
+    {Quantity::store_stalls, "store stalls", "cycles lost to stores"},
+    {Quantity::fetch_stalls, "fetch stalls", "cycles lost to code that L1I lacked"},
     {Quantity::conditional_mispredictions, "conditional mispredictions",
      "conditional branches that went the other way"},
     {Quantity::indirect_mispredictions, "indirect mispredictions", "indirect jumps and calls that went elsewhere"},
     {Quantity::return_mispredictions, "return mispredictions", "returns that went elsewhere than after their call"},
+    {Quantity::misprediction_stalls, "misprediction stalls", "cycles lost to mispredicted branches"},
 }};
 
 /// The counts of one thread.

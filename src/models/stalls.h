@@ -16,6 +16,7 @@
 // kHidden, kWindow and the eighth are the same for all machines. A prefetched line hits, so it costs nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "models/caches/core.h"
@@ -27,6 +28,16 @@ namespace anyperf::models {
 /// register that an address depends on, which makes some three instructions a word.
 class Stalls {
   public:
+    /// What data is waited for, in the order of the quantities from kFirstDataStall on. Loads count by where their line
+    /// was, with their TLB misses.
+    enum class Data : std::uint8_t { translation, l2, l3, memory, store };
+    /// Lost cycles.
+    struct Cycles {
+        std::array<std::uint64_t, 5> of_data{};  ///< by Data
+        std::uint64_t fetching = 0;
+        std::uint64_t mispredicted = 0;
+    };
+
     explicit Stalls(const Latencies& latencies) : latencies_(latencies) {}
 
     /// The next calls are about word `position` of the records that are being read.
@@ -36,15 +47,17 @@ class Stalls {
 
     /// An instruction was fetched from `source`.
     void fetched(Source source) {
-        if (source != Source::l1) cycles_ += latency_of(source) / 2;
+        if (source != Source::l1) lost_.fetching += latency_of(source) / 2;
     }
 
     /// An operand was accessed. `waits`: its address comes from a load. `translation`: cycles of TLB misses.
     void accessed(Source source, Access kind, bool waits, unsigned translation) {
-        if (source != Source::l1 || translation != 0) cycles_ += cost_of(latency_of(source) + translation, kind, waits);
+        if (source == Source::l1 && translation == 0) return;
+        lost_.of_data[static_cast<std::size_t>(kind == Access::store ? Data::store : data_from(source))] +=
+            cost_of(latency_of(source) + translation, kind, waits);
     }
 
-    void mispredicted(std::uint64_t branches) { cycles_ += branches * latencies_.misprediction; }
+    void mispredicted(std::uint64_t branches) { lost_.mispredicted += branches * latencies_.misprediction; }
 
     /// The cycles of `misses` accesses that missed the first TLB, of which `walks` missed the second one, too.
     unsigned translation(std::uint64_t misses, std::uint64_t walks) const {
@@ -52,9 +65,9 @@ class Stalls {
     }
 
     /// The cycles lost since the last call.
-    std::uint64_t take() {
-        const std::uint64_t taken = cycles_;
-        cycles_ = 0;
+    Cycles take() {
+        const Cycles taken = lost_;
+        lost_ = {};
         return taken;
     }
 
@@ -74,6 +87,17 @@ class Stalls {
         }
     }
 
+    static Data data_from(Source source) {
+        switch (source) {
+            case Source::l1: return Data::translation;
+            case Source::l2: return Data::l2;
+            case Source::l3:
+            case Source::clean_peer:
+            case Source::modified_peer: return Data::l3;
+            default: return Data::memory;
+        }
+    }
+
     unsigned cost_of(unsigned latency, Access kind, bool waits) {
         if (kind == Access::store) return latency / kOverlapping;
         if (waits) return latency > latencies_.l1 ? latency - latencies_.l1 : 0;
@@ -84,7 +108,7 @@ class Stalls {
     }
 
     const Latencies& latencies_;
-    std::uint64_t cycles_ = 0;
+    Cycles lost_;
     std::uint64_t start_ = 0;  ///< of the records that are being read, in words of all records so far
     std::uint64_t position_ = 0;
     std::uint64_t window_end_ = 0;  ///< until which misses overlap with the first one

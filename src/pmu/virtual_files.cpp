@@ -51,12 +51,13 @@ void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::st
     tree.files.push_back({fmt::format("{}/{}/{}", kDevices, pmu, name), std::move(content), writable});
 }
 
-/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". A umask of 0 is left out. No
+/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". Fields of 0 are left out. No
 /// event here needs another field of config.
 std::string event_terms(std::uint64_t config, std::string_view others = {}) {
-    const std::uint64_t umask = config >> 8 & 0xff;
-    return umask == 0 ? fmt::format("event=0x{:02x}{}\n", config & 0xff, others)
-                      : fmt::format("event=0x{:02x},umask=0x{:02x}{}\n", config & 0xff, umask, others);
+    std::string terms = fmt::format("event=0x{:02x}", config & 0xff);
+    if (const std::uint64_t umask = config >> 8 & 0xff; umask != 0) terms += fmt::format(",umask=0x{:02x}", umask);
+    if (const std::uint64_t cmask = config >> 24 & 0xff; cmask != 0) terms += fmt::format(",cmask={}", cmask);
+    return fmt::format("{}{}\n", terms, others);
 }
 
 void put_cpu(VirtualTree& tree, const VirtualFileSettings& settings) {

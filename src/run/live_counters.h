@@ -39,7 +39,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::size_t kCounters = 16;  ///< room for the rows of x86_64/decode/classes.h
+inline constexpr std::size_t kCounters = 32;  ///< room for the rows of x86_64/decode/classes.h
 
 inline constexpr std::size_t kLanes = 4;  ///< parts of the budget, which consecutive segments use in turn
 

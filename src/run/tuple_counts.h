@@ -39,14 +39,17 @@ inline constexpr unsigned kLargestAmount = 127;
 struct Tuple {
     std::uint8_t amount[kCounters];
 };
-static_assert(sizeof(Tuple) == 16);
+static_assert(sizeof(Tuple) == 32);
 
 /// The counts of a thread. The engine maps them after the thread page, so that translated code adds to the words in
 /// place.
 struct alignas(4096) TupleCounts {
     std::uint64_t word[kTupleWords];  ///< modulo 2^64
-    Tuple meaning[kTupleWords];
+    /// By counter, so that a read of one counter passes over few cache lines.
+    std::uint8_t amount[kCounters][kTupleWords];
     std::uint32_t used;  ///< words that have a meaning; 0: the thread has not begun
+    /// A bit for each counter to which a word after the first kCounters adds. The count of another is its one word.
+    std::uint32_t summed;
 
     /// `used`, limited to the array: a program may have overwritten it.
     std::size_t words() const {
@@ -56,11 +59,11 @@ struct alignas(4096) TupleCounts {
     /// The count of a class, by its row in classes.h. Another thread that reads it may count a running block as
     /// retired.
     std::uint64_t count(std::size_t row) const {
-        std::uint64_t sum = 0;
         const std::size_t number = words();
+        if (!is_sum(row)) return row < number ? __atomic_load_n(&word[row], __ATOMIC_RELAXED) : 0;
+        std::uint64_t sum = 0;
 #pragma GCC unroll 4
-        for (std::size_t i = 0; i < number; ++i)
-            sum += __atomic_load_n(&word[i], __ATOMIC_RELAXED) * meaning[i].amount[row];
+        for (std::size_t i = 0; i < number; ++i) sum += __atomic_load_n(&word[i], __ATOMIC_RELAXED) * amount[row][i];
         return sum;
     }
     /// Adds the counts of all classes to `sums`. It copies the words first, so that they are of nearly the same moment.
@@ -68,26 +71,40 @@ struct alignas(4096) TupleCounts {
         std::uint64_t at_once[kTupleWords];
         const std::size_t number = words();
         for (std::size_t i = 0; i < number; ++i) at_once[i] = __atomic_load_n(&word[i], __ATOMIC_RELAXED);
-        for (std::size_t i = 0; i < number; ++i)
-            for (std::size_t row = 0; at_once[i] != 0 && row < kCounters; ++row)
-                sums[row] += at_once[i] * meaning[i].amount[row];
+        for (std::size_t row = 0; row < kCounters && row < number; ++row) {
+            const std::size_t first = is_sum(row) ? 0 : row;
+            const std::size_t last = is_sum(row) ? number : row + 1;
+            for (std::size_t i = first; i < last; ++i) sums[row] += at_once[i] * amount[row][i];
+        }
     }
+    /// Whether several words add to the counter.
+    bool is_sum(std::size_t row) const { return (__atomic_load_n(&summed, __ATOMIC_RELAXED) >> row & 1u) != 0; }
 
     // The functions below are for the engine of the thread's process.
 
     /// Adds `amount`, which may be negative, to the count of a class. The caller is the thread itself.
-    void add(std::size_t row, std::int64_t amount) {
-        __atomic_store_n(&word[row], word[row] + static_cast<std::uint64_t>(amount), __ATOMIC_RELAXED);
+    void add(std::size_t row, std::int64_t more) {
+        __atomic_store_n(&word[row], word[row] + static_cast<std::uint64_t>(more), __ATOMIC_RELAXED);
     }
     /// Gives word `number` its meaning. Precondition: all words before it have theirs. Readers see the word afterwards.
     void set_meaning(std::size_t number, const Tuple& tuple) {
-        meaning[number] = tuple;
+        std::uint32_t rows = 0;
+        for (std::size_t row = 0; row < kCounters; ++row) {
+            amount[row][number] = tuple.amount[row];
+            if (tuple.amount[row] != 0) rows |= 1u << row;
+        }
+        if (number >= kCounters) __atomic_store_n(&summed, summed | rows, __ATOMIC_RELAXED);
         __atomic_store_n(&used, static_cast<std::uint32_t>(number + 1), __ATOMIC_RELEASE);
+    }
+    Tuple meaning(std::size_t number) const {
+        Tuple tuple;
+        for (std::size_t row = 0; row < kCounters; ++row) tuple.amount[row] = amount[row][number];
+        return tuple;
     }
     /// Hides all counts, before another thread uses the memory.
     void clear() { __atomic_store_n(&used, 0, __ATOMIC_RELEASE); }
 };
-static_assert(sizeof(TupleCounts) == 12288);
+static_assert(sizeof(TupleCounts) == 20480);
 
 /// The counts of a thread: those in its thread page and those of its tuples.
 struct ThreadCounts {

@@ -75,7 +75,8 @@ std::uint64_t modelled_time(const Thread& thread) {
     const run::ThreadCounts counts = counts_of(thread);
     constexpr std::uint64_t kUnitsOfCost = 5;  // 16 cycles take 5 ns
     static_assert(kUnitsOfCost * 16 * kCostUnits == 5 * subsystem::kPaceUnitsPerNs);
-    return (counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost) * kUnitsOfCost;
+    const std::uint64_t cost = counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost;
+    return (cost + counts.count(kFrontendRow)) * kUnitsOfCost;
 }
 
 /// The time by which a frequency is converted to a period, for a counter in units of kPaceUnitsPerNs. For an event of

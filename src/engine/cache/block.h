@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/x86_64/decode/instruction.h"
+#include "engine/x86_64/decode/classes.h"
 #include "run/run_state.h"
 
 namespace anyperf::engine {
@@ -27,8 +27,24 @@ struct Mark {
     std::uint8_t lent : 3 = kNotLent;     ///< a register whose value is in Thread::lent until the instruction has run
     std::uint8_t spilled = kNone;  ///< two register numbers, a nibble each; rsp, which is never spilled, means none
 
-    x86_64::ClassSet classes = 0;  ///< what the segment's prologue has counted for it
-    std::uint16_t cost = 0;        ///< likewise, of the cost of its segment (x86_64/translate/cost.h)
+    // What the segment's prologue has counted for it: its classes and its part of the cost of the segment, and of how
+    // long that keeps the core busy (x86_64/translate/cost.h).
+    std::uint32_t plain_classes : x86_64::kFirstWidth = 0;
+    std::uint32_t width : 4 = 0;  ///< one more than the index of its class in kWidthClasses; 0: it is in none
+    std::uint32_t counts_twice : 1 = 0;
+    std::uint32_t cost : 9 = 0;
+    std::uint32_t busy : 4 = 0;
+
+    x86_64::ClassSet classes() const {
+        const x86_64::ClassSet of_width = (x86_64::ClassSet{1} << width >> 1) << x86_64::kFirstWidth;
+        return plain_classes | of_width | (counts_twice != 0 ? x86_64::kCountsTwice : 0);
+    }
+    void set_classes(x86_64::ClassSet classes) {
+        const x86_64::ClassSet of_width = (classes & x86_64::kWidthClasses) >> x86_64::kFirstWidth;
+        plain_classes = classes & ((1u << x86_64::kFirstWidth) - 1);
+        width = of_width == 0 ? 0 : (static_cast<unsigned>(__builtin_ctz(of_width)) + 1) & 15u;
+        counts_twice = (classes & x86_64::kCountsTwice) != 0;
+    }
 
     static constexpr std::uint8_t kNone = 0x44;
     static constexpr std::uint8_t kNotLent = 4;  ///< rsp, which is never lent
@@ -36,6 +52,7 @@ struct Mark {
     /// instruction has advanced rsi.
     static constexpr std::uint8_t kDisplacedSource = 0x66;
 };
+static_assert(sizeof(Mark) == 8);
 
 /// A way out of a block to a known application address.
 struct Exit {

@@ -90,6 +90,23 @@ std::uint64_t mispredictions(const Thread& thread) {
            counts[Quantity::return_mispredictions];
 }
 
+/// Beside the models' own counts, stalls are a part of the cost of what has run, as the prologues of segments count it.
+void count_stalls(Thread& thread, const models::Stalls::Cycles& lost) {
+    const auto add = [&thread](std::size_t row, std::uint64_t cycles) {
+        x86_64::add_count(thread, row, static_cast<std::int64_t>(cycles * x86_64::kCostUnits));
+    };
+    models::Counts& counts = thread.page.counters.modelled;
+    std::uint64_t of_data = 0;
+    for (std::size_t i = 0; i < lost.of_data.size(); ++i) {
+        counts.values[static_cast<std::size_t>(models::kFirstDataStall) + i] += lost.of_data[i];
+        of_data += lost.of_data[i];
+    }
+    counts.add(models::Quantity::fetch_stalls, lost.fetching);
+    counts.add(models::Quantity::misprediction_stalls, lost.mispredicted);
+    add(x86_64::kCostRow, of_data);
+    add(x86_64::kFrontendRow, lost.fetching + lost.mispredicted);
+}
+
 }  // namespace
 
 void feed_models(Thread& thread, std::uint64_t next) {
@@ -101,9 +118,7 @@ void feed_models(Thread& thread, std::uint64_t next) {
         replay_all(thread, *models, next);
         models->stalls.mispredicted(mispredictions(thread) - mispredicted);
         models->stalls.next_records((thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t));
-        // A part of the cost of what has run, as the prologues of segments count it.
-        x86_64::add_count(thread, x86_64::kCostRow,
-                          static_cast<std::int64_t>(models->stalls.take() * x86_64::kCostUnits));
+        count_stalls(thread, models->stalls.take());
         // The system call that may follow can change it (arch_prctl(2)).
         if (thread.exit_reason == x86_64::ExitReason::emulate) models->knows_fs_base = false;
     }

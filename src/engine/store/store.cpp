@@ -178,7 +178,8 @@ bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, std::uint32_t num
         !is_unchanged(cache, number, stored, pc))
         return false;
     Arena* const arena = cache.is_full() ? nullptr : x86_64::prepared_arena(cache, pc);
-    if (arena == nullptr) return false;
+    // A loaded block is written where it is executed.
+    if (arena == nullptr || arena->has_separate_writes()) return false;
     loaded.block = load_block(cache, *arena, tuples, stored, pc, indirect || stored.indirect());
     if (loaded.block == nullptr || !cache.add(*loaded.block)) return false;
     // Its entry is reached from here on, as it has been in the process that stored it.

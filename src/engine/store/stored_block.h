@@ -19,6 +19,7 @@ struct StoredBlockHead {
     std::uint16_t guest_bytes = 0;
     std::uint16_t hot_bytes = 0;
     std::uint16_t cold_bytes = 0;
+    std::uint16_t unused = 0;
     x86_64::ClassSet counted = 0;
     std::uint8_t instructions = 0;
     std::uint8_t exits = 0;
@@ -28,8 +29,7 @@ struct StoredBlockHead {
     std::uint8_t alignment = 0;  ///< address of the hot code, of the cold code, modulo 8: a nibble each
     std::uint8_t lane = 0;
     std::uint8_t flags = 0;
-    std::uint32_t code = 0;  ///< checksum32() of the application's code that it was made from
-    std::uint32_t unused = 0;
+    std::uint32_t code = 0;                       ///< checksum32() of the application's code that it was made from
     static constexpr std::uint8_t kBudgeted = 1;  ///< as Block::budgeted
     static constexpr std::uint8_t kIndirect = 2;  ///< an indirect branch has led to it
 };

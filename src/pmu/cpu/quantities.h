@@ -4,7 +4,7 @@
 //
 // Exact quantities add or subtract classes. Modelled cycles weight each class with its cost (cost_model.h). What
 // caches, TLBs and branch predictors do is counted by the models of the run's machine (src/models). docs/models.md
-// explains both. Nothing else can be counted: stalls have no model here.
+// explains both.
 #pragma once
 
 #include <array>
@@ -32,9 +32,30 @@ enum class Quantity : std::uint8_t {
     loads,
     stores,
     memory,
+    scalar_double,
+    scalar_single,
+    packed_128_double,
+    packed_128_single,
+    packed_256_double,
+    packed_256_single,
+    packed_512_double,
+    packed_512_single,
+    scalar_arithmetic,
+    arithmetic_of_4,
+    packed_arithmetic_of_256,
+    all_arithmetic_of_256,
+    double_arithmetic,
+    arithmetic_of_8,
+    single_arithmetic,
+    packed_arithmetic,
+    all_arithmetic,
     cycles,
     reference_cycles,
     bus_cycles,
+    frontend_stalls,
+    backend_stalls,
+    stalls,
+    issued_slots,
     // What the models of caches, TLBs and branch predictors count.
     branch_misses,
     conditional_misses,
@@ -80,6 +101,13 @@ enum class Quantity : std::uint8_t {
     store_stlb_hits,
     code_walks,
     code_stlb_hits,
+    slots_without_code,
+    recovery_cycles,
+    data_stalls,
+    l1d_miss_stalls,
+    l2_miss_stalls,
+    l3_miss_stalls,
+    store_stalls,
 };
 
 /// The counters of a Skylake that can count a quantity. Placement matters only if the run limits the number of
@@ -118,6 +146,16 @@ constexpr subsystem::Source exact_without(std::initializer_list<engine::x86_64::
     return source;
 }
 
+/// Floating-point arithmetic of the widths in `units`, a unit mask of FP_ARITH_INST_RETIRED.
+constexpr subsystem::Source arithmetic(unsigned units) {
+    subsystem::Source source{.kind = subsystem::Source::Kind::counters, .most_per_instruction = 2};
+    for (std::uint32_t i = 0; i < engine::x86_64::kWidths; ++i)
+        if ((units >> i & 1u) != 0)
+            source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(engine::x86_64::kFirstWidth) + i,
+                                           .weight = 1};
+    return source;
+}
+
 /// Modelled cycles, divided by 2^`divisor_log2`: the cost of all segments (engine/x86_64/translate/cost.h), with what
 /// misses and mispredictions cost (models/stalls.h) while another event has these modelled, and that of system calls.
 constexpr subsystem::Source modelled_cycles(unsigned divisor_log2) {
@@ -127,11 +165,30 @@ constexpr subsystem::Source modelled_cycles(unsigned divisor_log2) {
     source.shift = static_cast<std::uint8_t>(kCostShift + divisor_log2);
     source.term[source.terms++] = {.counter = engine::x86_64::kCostRow, .weight = 1};
     source.term[source.terms++] = {.counter = engine::x86_64::kLongCostRow, .weight = engine::x86_64::kLongCost};
+    source.term[source.terms++] = {.counter = engine::x86_64::kFrontendRow, .weight = 1};
     source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(engine::x86_64::Class::syscalls),
                                    .weight = kSyscallCycles * static_cast<std::int32_t>(kCostUnits)};
     source.most_per_instruction = (kMostCyclesPerInstruction >> divisor_log2) + 1;
     return source;
 }
+
+/// A part of the modelled cycles without system calls: the weighted sum of rows of the cost, divided by 2^`shift`.
+constexpr subsystem::Source modelled_part(unsigned shift, std::initializer_list<subsystem::Source::Term> rows) {
+    subsystem::Source source{
+        .kind = subsystem::Source::Kind::counters, .modelled = true, .most_per_instruction = kMostCyclesPerInstruction};
+    source.shift = static_cast<std::uint8_t>(shift);
+    for (const subsystem::Source::Term& row : rows) source.term[source.terms++] = row;
+    return source;
+}
+
+inline constexpr subsystem::Source::Term kCostTerm{engine::x86_64::kCostRow, 1};
+inline constexpr subsystem::Source::Term kLongCostTerm{engine::x86_64::kLongCostRow, engine::x86_64::kLongCost};
+inline constexpr subsystem::Source::Term kFrontendTerm{engine::x86_64::kFrontendRow, 1};
+inline constexpr subsystem::Source::Term kIdleTerm{engine::x86_64::kBusyRow, -1};  ///< what is not busy, of the cost
+
+/// A Skylake issues four micro-operations a cycle, so an eighth of a busy cycle is half a slot.
+inline constexpr unsigned kSlotShift = 1;
+static_assert(engine::x86_64::kCostUnits >> kSlotShift == 4);
 
 /// The nanoseconds that those cycles take at the advertised clock: a cycle of 3.2 GHz is 5/16 ns.
 constexpr subsystem::Source modelled_nanoseconds() {
@@ -155,11 +212,19 @@ constexpr subsystem::Source modelled(std::uint32_t most, std::initializer_list<m
                                      std::initializer_list<models::Quantity> without = {}) {
     subsystem::Source source{.kind = subsystem::Source::Kind::counters, .modelled = true, .most_per_instruction = most};
     const auto add = [&source](models::Quantity each, std::int32_t weight) {
+        source.needs_accesses = source.needs_accesses || each < models::Quantity::conditional_mispredictions;
         source.term[source.terms++] = {.counter = subsystem::Source::kModelled + static_cast<std::uint32_t>(each),
                                        .weight = weight};
     };
     for (const auto each : of) add(each, 1);
     for (const auto each : without) add(each, -1);
+    return source;
+}
+
+/// Cycles that the models find lost, times `weight`. An access may lose more, and then an overflow comes later by it.
+constexpr subsystem::Source modelled_stalls(std::initializer_list<models::Quantity> of, std::int32_t weight = 1) {
+    subsystem::Source source = modelled(kMostCyclesPerInstruction, of);
+    for (unsigned i = 0; i < source.terms; ++i) source.term[i].weight *= weight;
     return source;
 }
 
@@ -186,10 +251,40 @@ inline constexpr std::array kRows{
     QuantityRow{Q::stores, "stores", exact({stores}), P::low_four, ""},
     QuantityRow{Q::memory, "loads and stores", exact_without({loads, stores}, {updates}), P::low_four,
                 "an instruction that does both counts once, as on hardware"},
+    QuantityRow{Q::scalar_double, "arithmetic on one double", arithmetic(0x1), P::low_four,
+                "multiply-add and dot products count twice"},
+    QuantityRow{Q::scalar_single, "arithmetic on one float", arithmetic(0x2), P::low_four, ""},
+    QuantityRow{Q::packed_128_double, "arithmetic on 2 doubles", arithmetic(0x4), P::low_four, ""},
+    QuantityRow{Q::packed_128_single, "arithmetic on 4 floats", arithmetic(0x8), P::low_four, ""},
+    QuantityRow{Q::packed_256_double, "arithmetic on 4 doubles", arithmetic(0x10), P::low_four, ""},
+    QuantityRow{Q::packed_256_single, "arithmetic on 8 floats", arithmetic(0x20), P::low_four, ""},
+    QuantityRow{Q::packed_512_double, "arithmetic on 8 doubles", arithmetic(0x40), P::low_four, ""},
+    QuantityRow{Q::packed_512_single, "arithmetic on 16 floats", arithmetic(0x80), P::low_four, ""},
+    QuantityRow{Q::scalar_arithmetic, "arithmetic on one float or double", arithmetic(0x3), P::low_four, ""},
+    QuantityRow{Q::arithmetic_of_4, "arithmetic on 4 floats or doubles", arithmetic(0x18), P::low_four, ""},
+    QuantityRow{Q::packed_arithmetic_of_256, "packed arithmetic of 128 and 256 bits", arithmetic(0x3c), P::low_four,
+                ""},
+    QuantityRow{Q::all_arithmetic_of_256, "arithmetic of up to 256 bits", arithmetic(0x3f), P::low_four, ""},
+    QuantityRow{Q::double_arithmetic, "arithmetic on doubles", arithmetic(0x55), P::low_four, ""},
+    QuantityRow{Q::arithmetic_of_8, "arithmetic on 8 floats or doubles", arithmetic(0x60), P::low_four, ""},
+    QuantityRow{Q::single_arithmetic, "arithmetic on floats", arithmetic(0xaa), P::low_four, ""},
+    QuantityRow{Q::packed_arithmetic, "packed arithmetic of all widths", arithmetic(0xfc), P::low_four, ""},
+    QuantityRow{Q::all_arithmetic, "arithmetic of all widths", arithmetic(0xff), P::low_four, ""},
     QuantityRow{Q::cycles, "cycles", modelled_cycles(0), P::fixed_1, "modelled"},
     QuantityRow{Q::reference_cycles, "reference cycles", modelled_cycles(0), P::fixed_2,
                 "modelled: the clock never changes, so they equal cycles"},
     QuantityRow{Q::bus_cycles, "bus cycles", modelled_cycles(kCyclesPerBusCycleLog2), P::generic, "modelled"},
+    QuantityRow{Q::frontend_stalls, "cycles without instructions", modelled_part(kCostShift, {kFrontendTerm}),
+                P::generic,
+                "modelled: after mispredictions, and fetches that missed, while another event has these modelled"},
+    QuantityRow{Q::backend_stalls, "cycles that wait for results or data",
+                modelled_part(kCostShift, {kCostTerm, kLongCostTerm, kIdleTerm}), P::generic,
+                "modelled: data is waited for while another event has caches modelled"},
+    QuantityRow{Q::stalls, "cycles in which nothing is issued",
+                modelled_part(kCostShift, {kCostTerm, kLongCostTerm, kFrontendTerm, kIdleTerm}), P::generic,
+                "modelled: both of these"},
+    QuantityRow{Q::issued_slots, "issue slots used", modelled_part(kSlotShift, {{engine::x86_64::kBusyRow, 1}}),
+                P::generic, "modelled: of four a cycle; what is issued retires"},
     QuantityRow{
         Q::branch_misses, "mispredicted branches",
         modelled(kBranch, {M::conditional_mispredictions, M::indirect_mispredictions, M::return_mispredictions}),
@@ -284,6 +379,20 @@ inline constexpr std::array kRows{
     QuantityRow{Q::code_walks, "page walks of code", modelled(kAccesses, {M::code_walks}), P::generic, "modelled"},
     QuantityRow{Q::code_stlb_hits, "second TLB hits of code",
                 modelled(kAccesses, {M::code_tlb_misses}, {M::code_walks}), P::generic, "modelled"},
+    QuantityRow{Q::slots_without_code, "issue slots without code", modelled_stalls({M::fetch_stalls}, 4), P::generic,
+                "modelled: four for each cycle lost to a fetch that missed"},
+    QuantityRow{Q::recovery_cycles, "cycles after mispredictions", modelled_stalls({M::misprediction_stalls}),
+                P::generic, "modelled: the machine's penalty for each"},
+    QuantityRow{Q::data_stalls, "cycles lost to loads",
+                modelled_stalls({M::translation_stalls, M::l2_stalls, M::l3_stalls, M::memory_stalls}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l1d_miss_stalls, "cycles lost to loads that L1 lacked",
+                modelled_stalls({M::l2_stalls, M::l3_stalls, M::memory_stalls}), P::generic, "modelled"},
+    QuantityRow{Q::l2_miss_stalls, "cycles lost to loads that L2 lacked",
+                modelled_stalls({M::l3_stalls, M::memory_stalls}), P::generic, "modelled"},
+    QuantityRow{Q::l3_miss_stalls, "cycles lost to loads from memory", modelled_stalls({M::memory_stalls}), P::generic,
+                "modelled"},
+    QuantityRow{Q::store_stalls, "cycles lost to stores", modelled_stalls({M::store_stalls}), P::generic, "modelled"},
 };
 }  // namespace quantities
 

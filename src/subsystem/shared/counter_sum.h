@@ -15,10 +15,9 @@ inline constexpr std::uint64_t kNever = ~0ull;
 /// models need accesses to memory recorded; branch predictors do not.
 inline constexpr std::uint32_t kAccessesBit = 30;
 
-/// Whether the models of caches and TLBs compute the source. An instruction adds at most 1 to what branch predictors
-/// count, and may add more to all others (modelled() in pmu/cpu/quantities.h).
+/// Whether the models of caches and TLBs compute the source.
 constexpr bool models_accesses(const Source& source) {
-    return uses_models(source) && source.most_per_instruction > 1;
+    return uses_models(source) && source.needs_accesses;
 }
 
 /// The weighted sum before it is divided by 2^shift. `counters` is indexed by Source::Term::counter.
@@ -37,14 +36,15 @@ inline std::uint64_t counter_sum(const Source& source, const std::uint64_t* coun
 /// The fewest instructions after which the value may reach `target`: 0 if it has, kNever if it never will. Not for
 /// sources that use the models (uses_models()): an instruction may add more to those.
 ///
-/// An instruction adds at most 1 to each counter, so it adds at most the sum of the positive weights. The bound is
-/// exact for a source of instructions alone; otherwise it is a lower bound, and the caller asks again when so many have
-/// retired. Source::syscall_terms grow by system calls only and are left out: the caller asks again after each system
-/// call.
+/// Unless the source says so itself, an instruction adds at most 1 to each counter, so it adds at most the sum of the
+/// positive weights. The bound is exact for a source of instructions alone; otherwise it is a lower bound, and the
+/// caller asks again when so many have retired. Source::syscall_terms grow by system calls only and are left out: the
+/// caller asks again after each system call.
 inline std::uint64_t instructions_until(const Source& source, const std::uint64_t* counters, std::uint64_t target) {
-    std::uint64_t most = 0;
+    std::uint64_t weights = 0;
     for (unsigned i = 0; i + source.syscall_terms < source.terms; ++i)
-        if (source.term[i].weight > 0) most += static_cast<std::uint32_t>(source.term[i].weight);
+        if (source.term[i].weight > 0) weights += static_cast<std::uint32_t>(source.term[i].weight);
+    const std::uint64_t most = source.most_per_instruction != 0 ? source.most_per_instruction : weights;
     const std::uint64_t raw = raw_counter_sum(source, counters);
     if (static_cast<std::int64_t>((raw >> source.shift) - target) >= 0) return 0;
     if (most == 0 || target > kNever >> source.shift) return kNever;

@@ -74,17 +74,17 @@ struct Source {
 
     Kind kind = Kind::nothing;
     std::uint8_t terms = 0;
-    std::uint8_t shift = 0;  ///< the sum is divided by 2^shift
-    bool modelled = false;   ///< computed by a model, not counted
+    std::uint8_t shift = 0;           ///< the sum is divided by 2^shift
+    bool modelled : 1 = false;        ///< computed by a model, not counted
+    bool needs_accesses : 1 = false;  ///< by those of caches and TLBs, which need accesses to memory recorded
     /// How many of the last terms grow by system calls only; the thread checks them after each system call.
     std::uint8_t syscall_terms = 0;
     OccurrenceKind occurrence_kind = OccurrenceKind::none;
     std::uint8_t syscall_arguments = 0;  ///< of syscall_entered: how many arguments its record has
     bool in_kernel = false;              ///< its samples are of kernel mode
     std::uint32_t number = 0;            ///< the system call's number or kEverySyscall; of a uprobe, its ProbeIndex
-    /// Sources that use the models of src/models (uses_models()), and those of cycles: the most that one instruction
-    /// adds, REP strings and system calls apart. For all others it is 0, and the weights give the bound
-    /// (instructions_until()).
+    /// The most that one instruction adds, REP strings and system calls apart. 0, only for exact sources: an
+    /// instruction adds at most 1 to each counter, and the weights give the bound (instructions_until()).
     std::uint32_t most_per_instruction = 0;
     std::uint32_t record = 0;  ///< of a uprobe: the values in its record (ProbeRecord); 0: none
     Term term[kTerms] = {};
@@ -103,7 +103,7 @@ constexpr bool uses_models(const Source& source) {
 
 /// Whether it counts modelled cycles without the models of caches and branch predictors, or what follows from them.
 constexpr bool counts_cycles(const Source& source) {
-    return source.kind == Source::Kind::counters && !uses_models(source) && source.most_per_instruction != 0;
+    return source.kind == Source::Kind::counters && !uses_models(source) && source.modelled;
 }
 
 /// Whether it is a uprobe or uretprobe; `number` is then a ProbeIndex.

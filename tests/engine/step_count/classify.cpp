@@ -43,6 +43,29 @@ bool is_float_arithmetic(const ZydisDecodedInstruction& instruction) {
     return std::ranges::find(kFloatStems, name) != kFloatStems.end() || std::ranges::any_of(kFusedPrefixes, begins);
 }
 
+/// The row of FP_ARITH_INST_RETIRED's unit masks (bit 0 scalar double, bit 1 scalar single, then pairs of 128, 256 and
+/// 512 bits) that counts the instruction, as a class. Intel's descriptions of these events list the operations.
+ClassSet width_class(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands) {
+    constexpr std::array<std::string_view, 15> kStems{"add",   "sub",  "mul",     "div",   "min",
+                                                      "max",   "sqrt", "addsub",  "hadd",  "hsub",
+                                                      "rsqrt", "rcp",  "rsqrt14", "rcp14", "dp"};
+    if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP) return 0;
+    std::string_view name = ZydisMnemonicGetString(instruction.mnemonic);
+    if (name.starts_with('v')) name.remove_prefix(1);
+    if (name.size() < 4) return 0;
+    const std::string_view stem = name.substr(0, name.size() - 2);
+    const char kind = name[name.size() - 2];
+    const char element = name.back();
+    if ((kind != 'p' && kind != 's') || (element != 's' && element != 'd')) return 0;
+    const auto begins = [&](std::string_view prefix) { return stem.starts_with(prefix); };
+    const bool fused = std::ranges::any_of(kFusedPrefixes, begins);
+    if (!fused && std::ranges::find(kStems, stem) == kStems.end()) return 0;
+    std::size_t row = element == 's' ? 1 : 0;
+    if (kind == 'p') row += operands[0].size == 512 ? 6 : operands[0].size == 256 ? 4 : 2;
+    const ClassSet twice = fused || stem == "dp" ? engine::x86_64::kCountsTwice : 0;
+    return (ClassSet{1} << (static_cast<std::size_t>(Class::scalar_double) + row)) | twice;
+}
+
 /// FISTTP is an instruction of the x87 FPU that came with SSE3 (SDM volume 2), and Zydis lists it there.
 bool is_x87(const ZydisDecodedInstruction& instruction) {
     return instruction.meta.isa_ext == ZYDIS_ISA_EXT_X87 || instruction.mnemonic == ZYDIS_MNEMONIC_FISTTP;
@@ -170,7 +193,7 @@ Classified classify(std::span<const std::uint8_t> bytes) {
     const std::span all(operands.data(), instruction.operand_count);
     ClassSet classes =
         bit(Class::instructions) | branch_classes(instruction, operands[0]) | memory_classes(instruction, all);
-    if (is_floating_point(instruction)) classes |= bit(Class::floating_point);
+    if (is_floating_point(instruction)) classes |= bit(Class::floating_point) | width_class(instruction, all);
     if (std::ranges::any_of(all.first(instruction.operand_count_visible), is_vector_register))
         classes |= bit(Class::vector);
     if (instruction.mnemonic == ZYDIS_MNEMONIC_SYSCALL) classes |= bit(Class::syscalls);

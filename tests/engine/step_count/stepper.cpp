@@ -182,7 +182,7 @@ void Stepper::count(pid_t tid, const Classified& instruction, const user_regs_st
     if (instruction.step == Step::conditional && is_taken(instruction, before))
         classes |= engine::x86_64::bit(Class::taken);
     Counts& counts = task(tid).counts;
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += classes >> i & 1;
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += engine::x86_64::amount_of(classes, i);
     if (!trace_) return;
     const auto bytes = tracee::code(tid, before.rip);
     *trace_ << tid << ' ' << std::hex << before.rip << std::dec << ' ' << disassemble(bytes.readable(), before.rip)

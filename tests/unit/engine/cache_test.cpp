@@ -125,7 +125,7 @@ TEST_F(CodeCache, CountsAllClassesOfASegmentInOneWord) {
     for (const auto& row : segments) {
         const std::size_t word = word_counted_before(block->host + block->marks[row.first].host);
         ASSERT_LT(word, thread_->tuples.words()) << "it has a meaning before the block can run";
-        const auto& amount = thread_->tuples.meaning[word].amount;
+        const auto [amount] = thread_->tuples.meaning(word);
         EXPECT_EQ(amount[static_cast<std::size_t>(Class::instructions)], row.instructions);
         EXPECT_EQ(amount[static_cast<std::size_t>(Class::branches)], row.branches);
         EXPECT_EQ(amount[static_cast<std::size_t>(Class::loads)], row.loads);

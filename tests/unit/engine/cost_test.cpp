@@ -16,13 +16,26 @@ models::Machine four_wide() {
     return {};
 }
 
-/// The cost of each instruction of a block that is one segment.
-std::vector<unsigned> costs_of(const Bytes& code, const models::Machine& machine) {
+/// The cost of each instruction of a block that is one segment, and how long it keeps the core busy.
+std::vector<InstructionCost> all_costs_of(const Bytes& code, const models::Machine& machine) {
     DecodedBlock block;
     decode_block({0x1000, code.data(), code.size()}, kLongestBlock, block);
     InstructionCosts costs{};
     cost_segment(block, 0, block.segment_end(0), code.data(), machine, costs);
     return {costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(block.count)};
+}
+
+std::vector<unsigned> costs_of(const Bytes& code, const models::Machine& machine) {
+    std::vector<unsigned> costs;
+    for (const InstructionCost& each : all_costs_of(code, machine)) costs.push_back(each.cost);
+    return costs;
+}
+
+/// How long the segment keeps the core busy, in eighths of a cycle.
+unsigned busy_of(const Bytes& code, const models::Machine& machine = four_wide()) {
+    unsigned sum = 0;
+    for (const InstructionCost& each : all_costs_of(code, machine)) sum += each.busy;
+    return sum;
 }
 
 /// The cost of the segment, in eighths of a cycle.
@@ -53,6 +66,26 @@ TEST(SegmentCost, OfIndependentInstructionsIsTheirShareOfTheCore) {
     models::Machine wide = four_wide();
     wide.pipeline.width = wide.pipeline.integer_units = 8;
     EXPECT_EQ(cost_of({0xb8, 1, 0, 0, 0, 0xb9, 1, 0, 0, 0, 0xba, 1, 0, 0, 0, 0xbb, 1, 0, 0, 0}, wide), kCostUnits / 2);
+}
+
+TEST(SegmentCost, IsBusyForTheSharesOfTheWidth) {
+    EXPECT_EQ(busy_of(times(8, kAddRbx)), 2 * kCostUnits) << "eight of four a cycle, whatever they wait for";
+    models::Machine wide = four_wide();
+    wide.pipeline.width = 8;
+    EXPECT_EQ(busy_of(times(8, kAddRbx), wide), kCostUnits);
+}
+
+TEST(SegmentCost, IsNotBusyForLongerThanItTakesSoFar) {
+    for (const Bytes& code : {times(9, kAddRbx), times(5, kMultiply), Bytes{0x48, 0xf7, 0xf3}, Bytes{0x0f, 0xa2}}) {
+        unsigned cost = 0;
+        unsigned busy = 0;
+        for (const InstructionCost& each : all_costs_of(code, four_wide())) {
+            cost += each.cost;
+            busy += each.busy;
+            EXPECT_LE(each.busy, kMostBusy);
+            EXPECT_LE(busy, cost);
+        }
+    }
 }
 
 TEST(SegmentCost, OfAPointerChaseIsTheLatencyOfL1) {

@@ -88,8 +88,7 @@ TEST_F(Tuples, KeepTheirMeaningOverAnExecve) {
 TEST_F(Tuples, AreNotAddedToWordsWhoseMeaningAProgramHasOverwritten) {
     begin(50);
     for (int i = 0; i < 200; ++i) run_and_check(*table_, any_tuple());
-    std::memset(&thread_->tuples.meaning[20], 0xff, sizeof(run::Tuple));
-    std::memset(&thread_->tuples.meaning[30], 0, sizeof(run::Tuple));
+    for (auto& amounts : thread_->tuples.amount) amounts[40] = 0xff, amounts[50] = 0;
     auto next = std::make_unique<TupleTable>();
     next->begin(&threads_, 50);
     next->adopt(thread_->tuples);
@@ -108,8 +107,7 @@ TEST_F(Tuples, GetTheirMeaningInEachAttachedThread) {
     table_->attach(*other, true);
     for (int i = 0; i < 50; ++i) table_->additions_of(any_tuple());
     ASSERT_EQ(other->tuples.words(), thread_->tuples.words());
-    EXPECT_EQ(std::memcmp(other->tuples.meaning, thread_->tuples.meaning, sizeof(run::Tuple) * other->tuples.words()),
-              0);
+    EXPECT_EQ(std::memcmp(other->tuples.amount, thread_->tuples.amount, sizeof other->tuples.amount), 0);
 }
 
 TEST_F(Tuples, AreSummedUpOnceForSeveralReadsOfOneMoment) {

@@ -19,7 +19,7 @@ std::uint64_t value(const Source& source, const std::uint64_t (&counters)[run::k
 
 /// A class of instructions, a part of the cost of segments, or a quantity of the models.
 bool is_counter(std::uint32_t number) {
-    if (number == engine::x86_64::kCostRow || number == engine::x86_64::kLongCostRow) return true;
+    if (number < 32 && (engine::x86_64::kCostRows >> number & 1u) != 0) return true;
     if (number < Source::kModelled) return number < engine::x86_64::kClassCount;
     return number - Source::kModelled < models::kQuantities;
 }
@@ -82,6 +82,30 @@ TEST(Cycles, AreTheCostOfSegmentsInEighths) {
     EXPECT_EQ(value(row_of(Quantity::reference_cycles).source, counters), 1'160'000u);
     EXPECT_EQ(value(row_of(Quantity::bus_cycles).source, counters), 36'250u) << "100 MHz beside 3,200";
     EXPECT_EQ(value(modelled_nanoseconds(), counters), 362'500u) << "at 3.2 GHz";
+}
+
+TEST(Cycles, AreBusyOrStalled) {
+    std::uint64_t counters[run::kCounters] = {};
+    counters[engine::x86_64::kCostRow] = 8'000;
+    counters[engine::x86_64::kLongCostRow] = 100;
+    counters[engine::x86_64::kBusyRow] = 2'400;
+    counters[engine::x86_64::kFrontendRow] = 1'600;
+    EXPECT_EQ(value(row_of(Quantity::cycles).source, counters), 2'800u);
+    EXPECT_EQ(value(row_of(Quantity::frontend_stalls).source, counters), 200u);
+    EXPECT_EQ(value(row_of(Quantity::backend_stalls).source, counters), 2'300u);
+    EXPECT_EQ(value(row_of(Quantity::stalls).source, counters), 2'500u);
+    EXPECT_EQ(value(row_of(Quantity::issued_slots).source, counters), 1'200u) << "four in each of 300 busy cycles";
+}
+
+TEST(Arithmetic, IsTheSumOfTheWidthsOfItsUnitMask) {
+    using enum engine::x86_64::Class;
+    std::uint64_t counters[run::kCounters] = {};
+    for (std::size_t i = 0; i < engine::x86_64::kWidths; ++i)
+        counters[engine::x86_64::kFirstWidth + i] = std::uint64_t{1} << i;
+    EXPECT_EQ(value(row_of(Quantity::packed_256_single).source, counters), 0x20u);
+    EXPECT_EQ(value(row_of(Quantity::double_arithmetic).source, counters), 0x55u);
+    EXPECT_EQ(value(row_of(Quantity::all_arithmetic).source, counters), 0xffu);
+    EXPECT_FALSE(subsystem::counts_cycles(row_of(Quantity::all_arithmetic).source));
 }
 
 TEST(Cycles, HaveAHundredForASystemCall) {

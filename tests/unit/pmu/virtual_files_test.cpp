@@ -60,7 +60,8 @@ TEST(VirtualFiles, NameTheEventsThatCount) {
     EXPECT_EQ(content("/sys/devices/cpu/events/mem-stores"), "event=0xd0,umask=0x82\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/mem-loads"), "event=0xcd,umask=0x01,ldlat=3\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/cache-misses"), "event=0x2e,umask=0x41\n");
-    EXPECT_EQ(content("/sys/devices/cpu/events/stalled-cycles-backend"), "no such file");
+    EXPECT_EQ(content("/sys/devices/cpu/events/stalled-cycles-backend"), "event=0xa2,umask=0x01\n");
+    EXPECT_EQ(content("/sys/devices/cpu/events/stalled-cycles-frontend"), "event=0x9c,umask=0x01,cmask=4\n");
 }
 
 TEST(VirtualFiles, ListCapabilities) {

@@ -20,7 +20,7 @@ namespace anyperf::engine::x86_64 {
 
 /// A weighted sum of counters, by their rows in classes.h.
 struct ReadableSum {
-    static constexpr std::size_t kTerms = 3;
+    static constexpr std::size_t kTerms = 4;
     std::array<std::int32_t, kTerms> weight{};  ///< 0: the term counts nothing
     std::array<std::uint8_t, kTerms> row{};
     bool operator==(const ReadableSum&) const = default;

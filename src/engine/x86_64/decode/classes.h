@@ -28,6 +28,14 @@ enum class Class : std::uint8_t {
     vector,
     syscalls,
     updates,
+    scalar_double,
+    scalar_single,
+    packed_128_double,
+    packed_128_single,
+    packed_256_double,
+    packed_256_single,
+    packed_512_double,
+    packed_512_single,
 };
 
 struct ClassRow {
@@ -61,26 +69,65 @@ inline constexpr std::array kClasses{
     ClassRow{Class::syscalls, "syscalls", "syscall", "", ""},
     ClassRow{Class::updates, "updates", "reads memory and writes memory", "",
              "each is a load and a store, too; MEM_INST_RETIRED.ANY is loads + stores - updates"},
+    ClassRow{
+        Class::scalar_double, "scalar-double", "arithmetic on one double", "FP_ARITH_INST_RETIRED.SCALAR_DOUBLE",
+        "like those below: add, subtract, multiply, divide, min, max, square root and reciprocals; fused multiply-add "
+        "and dot products count twice"},
+    ClassRow{Class::scalar_single, "scalar-single", "arithmetic on one float", "FP_ARITH_INST_RETIRED.SCALAR_SINGLE",
+             ""},
+    ClassRow{Class::packed_128_double, "packed-128-double", "… on 2 doubles",
+             "FP_ARITH_INST_RETIRED.128B_PACKED_DOUBLE", "whatever the mask, like those below"},
+    ClassRow{Class::packed_128_single, "packed-128-single", "… on 4 floats", "FP_ARITH_INST_RETIRED.128B_PACKED_SINGLE",
+             ""},
+    ClassRow{Class::packed_256_double, "packed-256-double", "… on 4 doubles",
+             "FP_ARITH_INST_RETIRED.256B_PACKED_DOUBLE", ""},
+    ClassRow{Class::packed_256_single, "packed-256-single", "… on 8 floats", "FP_ARITH_INST_RETIRED.256B_PACKED_SINGLE",
+             ""},
+    ClassRow{Class::packed_512_double, "packed-512-double", "… on 8 doubles",
+             "FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", ""},
+    ClassRow{Class::packed_512_single, "packed-512-single", "… on 16 floats",
+             "FP_ARITH_INST_RETIRED.512B_PACKED_SINGLE", ""},
 };
 
 inline constexpr std::size_t kClassCount = kClasses.size();
 
 /// The set that holds only `id`.
 constexpr ClassSet bit(Class id) {
-    return static_cast<ClassSet>(1u << static_cast<unsigned>(id));
+    return ClassSet{1} << static_cast<unsigned>(id);
 }
 
 /// All classes. The decoder decides them, except `taken` of a conditional branch, which depends on the execution.
 inline constexpr ClassSet kEveryClass = (1u << kClassCount) - 1;
 
-/// Two more counters are no classes: the cost of segments (translate/cost.h) in units of 1 / kCostUnits cycle. The
-/// first counts up to kLongCost - 1 of them for a segment, the second those beyond, kLongCost at a time.
-inline constexpr std::size_t kCostRow = 14;
-inline constexpr std::size_t kLongCostRow = 15;
+/// The classes of floating-point arithmetic by width, in the order of the unit masks of FP_ARITH_INST_RETIRED. An
+/// instruction is in at most one of them.
+inline constexpr auto kFirstWidth = static_cast<std::size_t>(Class::scalar_double);
+inline constexpr std::size_t kWidths = 8;
+inline constexpr ClassSet kWidthClasses = ((ClassSet{1} << kWidths) - 1) << kFirstWidth;
+
+/// In an instruction's set of classes: it computes two operations on each element, as multiply-add does, and adds 2 to
+/// its class of kWidthClasses. To every other class it adds 1.
+inline constexpr ClassSet kCountsTwice = ClassSet{1} << 31;
+
+/// What an instruction of these classes adds to the count of a class, by its row.
+constexpr unsigned amount_of(ClassSet classes, std::size_t row) {
+    const unsigned one = classes >> row & 1u;
+    return (classes & kCountsTwice) != 0 && (kWidthClasses >> row & 1u) != 0 ? 2 * one : one;
+}
+
+/// More counters are no classes. The first two are the cost of segments (translate/cost.h) in units of 1 / kCostUnits
+/// cycle: the first counts up to kLongCost - 1 of them for a segment, the second those beyond, kLongCost at a time.
+/// The models add to the first what waiting for data costs. The third is the part of the first two in which the core
+/// does what it can, renaming as many micro-operations a cycle as it is wide. The fourth is beside these: what the
+/// models find that waiting for instructions costs, after a misprediction or a fetch that missed.
+inline constexpr std::size_t kCostRow = 22;
+inline constexpr std::size_t kLongCostRow = 23;
+inline constexpr std::size_t kBusyRow = 24;
+inline constexpr std::size_t kFrontendRow = 25;
 inline constexpr unsigned kLongCost = 128;
 inline constexpr unsigned kCostUnits = 8;
-inline constexpr ClassSet kCostRows = 1u << kCostRow | 1u << kLongCostRow;
-static_assert((kEveryClass & kCostRows) == 0);
+inline constexpr ClassSet kCostRows = 1u << kCostRow | 1u << kLongCostRow | 1u << kBusyRow | 1u << kFrontendRow;
+static_assert((kEveryClass & kCostRows) == 0 && (kEveryClass & kCountsTwice) == 0);
 
 static_assert(
     [] {

@@ -527,9 +527,15 @@ class Decoder {
         out_.vector_written |= stack;
         // Loads, stores and updates depend on ModRM, so the form lacks them. The form decides all other classes.
         const auto held = [](bool holds, Class id) { return unsigned{holds} << static_cast<unsigned>(id); };
-        out_.classes = static_cast<ClassSet>(form_->classes | held(out_.reads_memory, Class::loads) |
-                                             held(out_.writes_memory, Class::stores) |
-                                             held(out_.reads_memory && out_.writes_memory, Class::updates));
+        out_.classes = ClassSet{form_->classes} | held(out_.reads_memory, Class::loads) |
+                       held(out_.writes_memory, Class::stores) |
+                       held(out_.reads_memory && out_.writes_memory, Class::updates) | width_classes();
+    }
+
+    /// The class by width of floating-point arithmetic, with kCountsTwice.
+    ClassSet width_classes() const {
+        const ClassSet width = (ClassSet{1} << (form_->attributes >> attribute::kWidthShift) >> 1) << kFirstWidth;
+        return has(attribute::kCountsTwice) ? width | kCountsTwice : width;
     }
 
     const std::uint8_t* const bytes_;

@@ -135,6 +135,11 @@ inline constexpr std::uint32_t kUnknown = 1u << 18;  // unknown to Zydis: only i
 inline constexpr std::uint32_t kConstrained = 1u << 19;  // has constraints: masks of high bits, kNeedsSib and such
 inline constexpr std::uint32_t kZeroes = 1u << 20;       // xor, sub: with itself a register becomes 0 whatever it held
 
+inline constexpr std::uint32_t kCountsTwice = 1u << 21;  // x86_64::kCountsTwice
+
+/// One more than the index of its class in kWidthClasses; 0: it is in none.
+inline constexpr unsigned kWidthShift = 28;
+
 /// Instruction::isa.
 inline constexpr unsigned kIsaShift = 24;
 inline constexpr std::uint32_t kIsa = 15u << kIsaShift;
@@ -163,7 +168,7 @@ struct alignas(32) Form {
     RegisterSet overwritten = 0;
     FlagSet flags_read = 0;
     FlagSet flags_overwritten = 0;
-    ClassSet classes = 0;             ///< without loads and stores, which depend on ModRM
+    std::uint16_t classes = 0;        ///< without loads and stores, which depend on ModRM, and kWidthClasses
     std::uint16_t operand_bytes = 0;  ///< of its explicit memory operand; 0: depends on state
     RegisterSet written = 0;
     std::uint32_t attributes = 0;

@@ -16,8 +16,8 @@ inline constexpr FlagSet kStatusFlags = 0x8d5;
 /// The x87 stack among the vector registers.
 inline constexpr std::uint64_t kX87Stack = std::uint64_t{1} << 32;
 
-/// Classes that counters count, as a set: bit n is row n of classes.h.
-using ClassSet = std::uint16_t;
+/// Classes that counters count, as a set: bit n is row n of classes.h. Bit kCountsTwice is no class.
+using ClassSet = std::uint32_t;
 
 /// How an instruction changes control, and whether the engine executes it instead of the CPU.
 enum class Control : std::uint8_t {

@@ -360,7 +360,11 @@ class Description {
         // Classes that depend on the operand (loads, stores) are added by the decoder.
         if (is_floating_point(i_)) of |= bit(Class::floating_point);
         if (vector_) of |= bit(Class::vector);
-        form_.classes = static_cast<ClassSet>(of);
+        form_.classes = static_cast<std::uint16_t>(of);
+        if (const auto counted = counted_by_width(i_)) {
+            form_.attributes |= (counted->width + 1) << attribute::kWidthShift;
+            if (counted->twice) form_.attributes |= attribute::kCountsTwice;
+        }
     }
 
     unsigned of_control() const {

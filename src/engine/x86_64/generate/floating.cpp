@@ -1,5 +1,5 @@
-// floating.cpp: decides the class "floating-point" by mnemonic. Zydis's categories follow the extensions (AVX, SSE,
-// AVX512), so they do not distinguish addps from movaps; the names do.
+// floating.cpp: decides the class "floating-point", and the classes by width, by mnemonic. Zydis's categories follow
+// the extensions (AVX, SSE, AVX512), so they do not distinguish addps from movaps; the names do.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -38,13 +38,43 @@ bool is_operation(std::string_view name) {
     });
 }
 
+/// What FP_ARITH_INST_RETIRED counts, as Intel's lists of events for Skylake describe it. Comparisons, conversions,
+/// roundings and operations on half floats are not counted.
+constexpr std::array kCounted{"add"sv, "addsub"sv, "sub"sv,  "mul"sv,  "div"sv, "sqrt"sv,  "rsqrt"sv,  "rcp"sv,
+                              "min"sv, "max"sv,    "hadd"sv, "hsub"sv, "dp"sv,  "rcp14"sv, "rsqrt14"sv};
+/// Of these, and of multiply-add, each element is two operations.
+constexpr std::array kFused{"fmadd"sv, "fmsub"sv, "fnmadd"sv, "fnmsub"sv};
+
+std::string_view name_of(const ZydisDecodedInstruction& instruction) {
+    std::string_view name = ZydisMnemonicGetString(instruction.mnemonic);
+    if (name.starts_with('v')) name.remove_prefix(1);
+    return name;
+}
+
+/// The width of a packed instruction: 0 for 128 bits, 1 for 256, 2 for 512.
+unsigned width_of(const ZydisDecodedInstruction& instruction) {
+    return instruction.avx.vector_length == 512 ? 2 : instruction.avx.vector_length == 256 ? 1 : 0;
+}
+
 }  // namespace
+
+std::optional<CountedByWidth> counted_by_width(const ZydisDecodedInstruction& instruction) {
+    const std::string_view name = name_of(instruction);
+    if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP || name.size() < 4) return {};
+    const std::string_view operation = name.substr(0, name.size() - 2);
+    const std::string_view element = name.substr(name.size() - 2);
+    const bool single = element == "ss" || element == "ps";
+    if (!single && element != "sd" && element != "pd") return {};
+    const bool fused = std::ranges::any_of(kFused, [&](std::string_view one) { return operation.starts_with(one); });
+    if (!fused && std::ranges::find(kCounted, operation) == kCounted.end()) return {};
+    const unsigned pair = element.starts_with('s') ? 0 : 1 + width_of(instruction);
+    return CountedByWidth{2 * pair + unsigned{single}, fused || operation == "dp"};
+}
 
 bool is_floating_point(const ZydisDecodedInstruction& instruction) {
     if (instruction.meta.isa_ext == ZYDIS_ISA_EXT_X87) return true;
     if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP) return false;  // cmpsd is a string instruction too
-    std::string_view name = ZydisMnemonicGetString(instruction.mnemonic);
-    if (name.starts_with('v')) name.remove_prefix(1);
+    const std::string_view name = name_of(instruction);
     return is_operation(name) ||
            std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

@@ -32,9 +32,9 @@ Form unknown_form(Space space) {
     // Map 3 is the map with an imm8.
     const bool immediate = space == Space::map_0f3a || space == Space::vex_3 || space == Space::evex_3;
     form.immediate_bytes = immediate ? 1 : 0;
-    form.classes = bit(Class::instructions);
+    form.classes = static_cast<std::uint16_t>(bit(Class::instructions));
     form.attributes |= std::uint32_t{is_evex(space) ? isa::kWideVectors : isa::kOther} << attribute::kIsaShift;
-    if (!is_legacy(space)) form.classes |= bit(Class::vector);
+    if (!is_legacy(space)) form.classes |= static_cast<std::uint16_t>(bit(Class::vector));
     return form;
 }
 

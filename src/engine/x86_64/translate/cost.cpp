@@ -78,6 +78,12 @@ bool only_loads(const Instruction& instruction, const Address& address) {
            instruction.vector_read == 0 && timing_of(instruction.timing).latency <= kMoves;
 }
 
+/// Fused micro-operations.
+unsigned slots_of(const Instruction& instruction, bool fused) {
+    if (fused) return 0;
+    return timing_of(instruction.timing).slots + unsigned{instruction.reads_memory && instruction.writes_memory};
+}
+
 /// What a segment takes of each part of the core.
 class Throughput {
   public:
@@ -85,7 +91,7 @@ class Throughput {
 
     void add(const Instruction& instruction, bool fused) {
         const Timing& timing = timing_of(instruction.timing);
-        slots_ += fused ? 0 : timing.slots + unsigned{instruction.reads_memory && instruction.writes_memory};
+        slots_ += slots_of(instruction, fused);
         loads_ += instruction.reads_memory;
         stores_ += instruction.writes_memory;
         taken_ += is_taken(instruction);
@@ -277,7 +283,8 @@ Hundredths weight(const Instruction& instruction, bool waits, const models::Mach
 }
 
 /// Divides `cost` among the instructions.
-void divide(const SegmentCode& segment, unsigned cost, bool waits, const models::Machine& machine, std::uint16_t* out) {
+void divide(const SegmentCode& segment, unsigned cost, bool waits, const models::Machine& machine,
+            InstructionCost* out) {
     std::uint64_t all = 0;
     for (std::size_t i = 0; i < segment.count; ++i) all += weight(segment.instructions[i], waits, machine);
     std::uint64_t sum = 0;
@@ -286,7 +293,22 @@ void divide(const SegmentCode& segment, unsigned cost, bool waits, const models:
         sum += weight(segment.instructions[i], waits, machine);
         const std::uint64_t part = cost * sum / all - given;
         given += part;
-        out[i] = static_cast<std::uint16_t>(std::min<std::uint64_t>(part, kMostCost));
+        out[i].cost = static_cast<std::uint16_t>(std::min<std::uint64_t>(part, kMostCost));
+    }
+}
+
+/// How long the instructions keep the core busy, if their costs are known.
+void divide_busy(const SegmentCode& segment, const models::Machine& machine, InstructionCost* out) {
+    unsigned slots = 0;
+    unsigned costs = 0;
+    unsigned busy = 0;
+    for (std::size_t i = 0; i < segment.count; ++i) {
+        slots +=
+            slots_of(segment.instructions[i], i != 0 && fuses(segment.instructions[i - 1], segment.instructions[i]));
+        costs += out[i].cost;
+        const unsigned until = std::min({slots * kCostUnits / machine.pipeline.width, costs, busy + kMostBusy});
+        out[i].busy = static_cast<std::uint16_t>(until - busy);
+        busy = until;
     }
 }
 
@@ -308,13 +330,17 @@ void cost_segment(const DecodedBlock& block, std::size_t first, std::size_t end,
     const Hundredths busy = throughput.cycles();
     const Hundredths waiting = carried_latency(segment, machine);
     divide(segment, rounded(std::max(busy, waiting)), waiting > busy, machine, out.data() + first);
+    divide_busy(segment, machine, out.data() + first);
 }
 
-unsigned cost_alone(const Instruction& instruction, const models::Machine& machine) {
+InstructionCost cost_alone(const Instruction& instruction, const models::Machine& machine) {
     Throughput throughput{machine.pipeline};
     throughput.add(instruction, false);
-    return std::min(rounded(std::max<Hundredths>(throughput.cycles(), timing_of(instruction.timing).occupancy)),
-                    kMostCost);
+    const Hundredths cycles = std::max<Hundredths>(throughput.cycles(), timing_of(instruction.timing).occupancy);
+    const unsigned cost = std::min(rounded(cycles), kMostCost);
+    const unsigned busy =
+        std::min({slots_of(instruction, false) * kCostUnits / machine.pipeline.width, cost, kMostBusy});
+    return {static_cast<std::uint16_t>(cost), static_cast<std::uint16_t>(busy)};
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -30,8 +30,18 @@ namespace anyperf::engine::x86_64 {
 /// The most that one instruction costs, in these units: 32 cycles. It bounds how soon an event of cycles can overflow.
 inline constexpr unsigned kMostCost = 32 * kCostUnits;
 
-/// The cost of each instruction of a block. The cost of a segment is their sum.
-using InstructionCosts = std::array<std::uint16_t, kLongestBlock>;
+/// The most that an instruction keeps the core busy, in these units. Only microcode exceeds it.
+inline constexpr unsigned kMostBusy = 15;
+
+/// The cost of an instruction, in these units.
+struct InstructionCost {
+    std::uint16_t cost = 0;
+    std::uint16_t busy = 0;  ///< the part of the costs so far in which the core does what it can: slots by its width
+};
+
+/// The cost of each instruction of a block. The cost of a segment is their sum. No segment's first instructions are
+/// busy for longer than they cost.
+using InstructionCosts = std::array<InstructionCost, kLongestBlock>;
 
 /// Computes the costs of the instructions from `first` up to `end`, which are one segment. `code`: the bytes of
 /// instruction `first`.
@@ -39,6 +49,6 @@ void cost_segment(const DecodedBlock& block, std::size_t first, std::size_t end,
                   const models::Machine& machine, InstructionCosts& out);
 
 /// The cost of an instruction that runs by itself, not in a segment.
-unsigned cost_alone(const Instruction& instruction, const models::Machine& machine);
+InstructionCost cost_alone(const Instruction& instruction, const models::Machine& machine);
 
 }  // namespace anyperf::engine::x86_64

@@ -53,36 +53,47 @@ constexpr std::size_t readable_offset(std::size_t sum) {
 }
 
 static_assert(kLongestBlock <= std::size_t{1} << kFirstBits);
-static_assert(kClassCount <= run::kCounters);
+static_assert(kClassCount <= kCostRow && kFrontendRow < run::kCounters);
 
 /// Registers that a prologue can lend: those that three bits can name.
 constexpr RegisterSet kLendable = 0xff & ~(1u << rsp);
+
+/// Adds what an instruction of these classes adds.
+void add_amounts(run::Tuple& tuple, ClassSet classes) {
+    for (ClassSet rest = classes & kEveryClass; rest != 0; rest &= rest - 1) {
+        const auto row = static_cast<std::size_t>(__builtin_ctz(rest));
+        tuple.amount[row] = static_cast<std::uint8_t>(tuple.amount[row] + amount_of(classes, row));
+    }
+}
 
 }  // namespace
 
 ClassSet counted_at_start(const Instruction& instruction) {
     if (runs_in_place(instruction)) return 0;
     const bool conditional = instruction.control == Control::conditional || instruction.control == Control::rcx_branch;
-    return conditional ? instruction.classes & static_cast<ClassSet>(~bit(Class::taken)) : instruction.classes;
+    return conditional ? instruction.classes & ~bit(Class::taken) : instruction.classes;
 }
 
 /// What the segment that begins with instruction `first` adds to each class. Instructions are always counted.
 run::Tuple Translation::tuple_of(std::size_t first) const {
     run::Tuple tuple{};
     const std::size_t end = decoded_.segment_end(first);
-    const ClassSet open = counting_.open | bit(Class::instructions);
+    const ClassSet open = counting_.open | bit(Class::instructions) | kCountsTwice;
     std::size_t cost = 0;
+    std::size_t busy = 0;
     for (std::size_t i = first; i < end; ++i) {
-        const unsigned counted = counted_at_start(decoded_.instructions[i]) & open;
-        for (std::size_t row = 0; row < kClassCount; ++row)
-            tuple.amount[row] = static_cast<std::uint8_t>(tuple.amount[row] + (counted >> row & 1u));
-        if (counted != 0) cost += costs_[i];
+        const ClassSet counted = counted_at_start(decoded_.instructions[i]) & open;
+        add_amounts(tuple, counted);
+        if (counted == 0) continue;
+        cost += costs_[i].cost;
+        busy += costs_[i].busy;
     }
     // A segment of 64 instructions that all cost the most fits.
     static_assert(kMostCost * kLongestBlock / kLongCost <= run::kLargestAmount + 1);
     tuple.amount[kCostRow] = static_cast<std::uint8_t>(cost % kLongCost);
     tuple.amount[kLongCostRow] =
         static_cast<std::uint8_t>(std::min<std::size_t>(cost / kLongCost, run::kLargestAmount));
+    tuple.amount[kBusyRow] = static_cast<std::uint8_t>(std::min<std::size_t>(busy, 0xff));
     return tuple;
 }
 
@@ -168,11 +179,20 @@ bool Translation::lend_register(std::size_t first) {
     return false;
 }
 
-/// The words of the tuple, and those of what is read by rdpmc. In a process with budgets the latter are not used.
+/// The words of the tuple, and those of what is read by rdpmc. In a process with budgets the latter are not used. What
+/// exceeds an amount of a tuple, as a segment of 64 multiply-adds does, goes to the counter's own word.
 WordAdditions Translation::additions_of(const run::Tuple& tuple) {
+    static_assert(2 * kLongestBlock <= 0xff);
     WordAdditions words;
-    const Additions additions = tuples_.additions_of(tuple);
-    note_tuple(tuple, additions);
+    run::Tuple within = tuple;
+    for (std::size_t row = 0; row < run::kCounters; ++row) {
+        if (tuple.amount[row] <= run::kLargestAmount) continue;
+        refuse_to_relocate();  // a stored translation has words of tuples only
+        within.amount[row] = run::kLargestAmount;
+        words.add(word_offset(row), tuple.amount[row] - static_cast<std::int32_t>(run::kLargestAmount));
+    }
+    const Additions additions = tuples_.additions_of(within);
+    note_tuple(within, additions);
     for (std::size_t i = 0; i < additions.count; ++i)
         words.add(word_offset(additions.part[i].word), additions.part[i].amount);
     if (counting_.budgeted) return words;
@@ -234,13 +254,13 @@ void Translation::emit_taken_count(std::uint64_t target) {
 
 /// Counts an instruction that its segment's prologue does not count (runs_in_place()). Precondition: no budgets.
 void Translation::emit_count_alone(const Instruction& instruction, bool flags_dead) {
-    const unsigned counted = instruction.classes & (counting_.open | bit(Class::instructions));
     run::Tuple tuple{};
-    for (std::size_t row = 0; row < kClassCount; ++row) tuple.amount[row] = counted >> row & 1u;
+    add_amounts(tuple, instruction.classes & (counting_.open | bit(Class::instructions) | kCountsTwice));
     if (counts_cost()) {
-        const unsigned cost = cost_alone(instruction, *counting_.machine);
-        tuple.amount[kCostRow] = cost % kLongCost;
-        tuple.amount[kLongCostRow] = static_cast<std::uint8_t>(cost / kLongCost);
+        const InstructionCost alone = cost_alone(instruction, *counting_.machine);
+        tuple.amount[kCostRow] = alone.cost % kLongCost;
+        tuple.amount[kLongCostRow] = static_cast<std::uint8_t>(alone.cost / kLongCost);
+        tuple.amount[kBusyRow] = static_cast<std::uint8_t>(alone.busy);
     }
     emit_additions(additions_of(tuple), flags_dead);
 }

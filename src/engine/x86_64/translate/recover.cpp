@@ -67,6 +67,11 @@ void note_exact_rest(Thread& thread, const BlockPosition& place) {
     note_segment_left(thread, block.cells + segment, place.index - first);
 }
 
+void uncount_cost(Thread& thread, const Mark& mark) {
+    add_count(thread, kBusyRow, -std::int64_t{mark.busy});
+    add_count(thread, kCostRow, -std::int64_t{mark.cost});
+}
+
 }  // namespace
 
 void add_count(Thread& thread, std::size_t row, std::int64_t amount) {
@@ -81,10 +86,12 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
     if (budgeted && (classes & bit(Class::instructions)) != 0) {
         run::LiveCounters& counters = thread.page.counters;
         amount > 0 ? counters.count_instruction() : counters.uncount_instruction();
-        classes &= static_cast<ClassSet>(~bit(Class::instructions));
+        classes &= ~bit(Class::instructions);
     }
-    for (; classes != 0; classes &= static_cast<ClassSet>(classes - 1))
-        add_count(thread, static_cast<std::size_t>(__builtin_ctz(classes)), amount);
+    for (ClassSet rest = classes & kEveryClass; rest != 0; rest &= rest - 1) {
+        const auto row = static_cast<std::size_t>(__builtin_ctz(rest));
+        add_count(thread, row, amount * static_cast<int>(amount_of(classes, row)));
+    }
 }
 
 void uncount_rest(Thread& thread, const BlockPosition& place) {
@@ -92,12 +99,11 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
     note_exact_rest(thread, place);
     if (place.block->counted == 0) return;
     note_ran(thread, place);
-    const ClassSet open = place.block->counted | bit(Class::instructions);
+    const ClassSet open = place.block->counted | bit(Class::instructions) | kCountsTwice;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
         if (i > place.index && place.block->marks[i].begins_segment != 0) break;
-        count_classes(thread, place.block->marks[i].classes & open, -1, place.block->budgeted);
-        if ((place.block->counted & kCostRows) != 0)
-            add_count(thread, kCostRow, -std::int64_t{place.block->marks[i].cost});
+        count_classes(thread, place.block->marks[i].classes() & open, -1, place.block->budgeted);
+        if ((place.block->counted & kCostRows) != 0) uncount_cost(thread, place.block->marks[i]);
     }
 }
 
@@ -116,7 +122,7 @@ ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
     segment.pc = block.pc;
     for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
     for (std::size_t i = first; i == first || (i < block.instructions && block.marks[i].begins_segment == 0); ++i)
-        segment.instructions += block.marks[i].classes & bit(Class::instructions);
+        segment.instructions += block.marks[i].plain_classes & bit(Class::instructions);
     return segment;
 }
 
@@ -127,9 +133,12 @@ void count_instruction(Thread& thread, std::uint64_t pc, const Counting& countin
     const std::size_t size = guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Instruction instruction;
     if (!counting.on() || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
-    const auto open = static_cast<ClassSet>(counting.open | bit(Class::instructions));
+    const ClassSet open = counting.open | bit(Class::instructions) | kCountsTwice;
     count_classes(thread, instruction.classes & open, 1, counting.budgeted);
-    if ((open & kCostRows) != 0) add_count(thread, kCostRow, cost_alone(instruction, *counting.machine));
+    if ((open & kCostRows) == 0) return;
+    const InstructionCost alone = cost_alone(instruction, *counting.machine);
+    add_count(thread, kCostRow, alone.cost);
+    add_count(thread, kBusyRow, alone.busy);
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -14,8 +14,11 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
     here.lent = (index <= lent_until_ ? lent_ : rsp) & 7u;
     here.spilled = spilled;
-    here.cost = index < decoded_.count && counted_at_start(decoded_.instructions[index]) != 0 ? costs_[index] : 0;
-    here.classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
+    const ClassSet classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
+    here.set_classes(classes);
+    const InstructionCost cost = classes != 0 ? costs_[index] : InstructionCost{};
+    here.cost = cost.cost & 511u;
+    here.busy = cost.busy & 15u;
 }
 
 /// Ends the block after a conditional branch if the code that follows has a translation already, so that it is not

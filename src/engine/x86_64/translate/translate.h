@@ -74,7 +74,7 @@ struct WordAdditions {
         std::size_t offset;
         std::int32_t amount;
     };
-    std::array<One, run::kCounters + 1 + kReadableSums> one;
+    std::array<One, 2 * run::kCounters + 1 + kReadableSums> one;
     std::size_t count = 0;
 
     void add(std::size_t offset, std::int32_t amount) { one[count++] = {offset, amount}; }

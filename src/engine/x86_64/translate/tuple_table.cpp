@@ -9,9 +9,10 @@ using run::Tuple;
 
 namespace {
 
-/// A tuple as two words of eight amounts. No amount reaches 0x80, so one subtraction compares eight.
+/// A tuple as words of eight amounts. No amount reaches 0x80, so one subtraction compares eight.
 struct Packed {
-    std::uint64_t half[2];
+    static constexpr std::size_t kWords = sizeof(Tuple) / sizeof(std::uint64_t);
+    std::uint64_t word[kWords];
 };
 static_assert(kLongestBlock <= run::kLargestAmount && run::kLargestAmount < 0x80);
 
@@ -28,21 +29,29 @@ Tuple unpacked(const Packed& both) {
 }
 
 bool is_empty(const Packed& tuple) {
-    return (tuple.half[0] | tuple.half[1]) == 0;
+    std::uint64_t all = 0;
+    for (const std::uint64_t word : tuple.word) all |= word;
+    return all == 0;
 }
 
 bool operator==(const Packed& a, const Packed& b) {
-    return a.half[0] == b.half[0] && a.half[1] == b.half[1];
+    std::uint64_t differences = 0;
+    for (std::size_t i = 0; i < Packed::kWords; ++i) differences |= a.word[i] ^ b.word[i];
+    return differences == 0;
 }
 
 /// Whether no amount of `part` exceeds that of `whole`.
 bool is_part(const Packed& part, const Packed& whole) {
     constexpr std::uint64_t kHigh = 0x8080808080808080;
-    return (((whole.half[0] | kHigh) - part.half[0]) & ((whole.half[1] | kHigh) - part.half[1]) & kHigh) == kHigh;
+    std::uint64_t suffices = kHigh;
+    for (std::size_t i = 0; i < Packed::kWords; ++i) suffices &= (whole.word[i] | kHigh) - part.word[i];
+    return suffices == kHigh;
 }
 
 Packed difference(const Packed& whole, const Packed& part) {
-    return {{whole.half[0] - part.half[0], whole.half[1] - part.half[1]}};
+    Packed rest;
+    for (std::size_t i = 0; i < Packed::kWords; ++i) rest.word[i] = whole.word[i] - part.word[i];
+    return rest;
 }
 
 Tuple one_of(std::size_t row) {
@@ -70,7 +79,8 @@ void TupleTable::begin(Thread* const* threads, std::size_t limit) {
 /// The slot that has the tuple, or the free one that it would get. At least half of the slots are free.
 std::uint16_t& TupleTable::slot_of(const Tuple& tuple) {
     const Packed key = packed(tuple);
-    std::uint64_t hash = (key.half[0] ^ (key.half[1] << 29 | key.half[1] >> 35)) * 0x9e3779b97f4a7c15u;
+    std::uint64_t hash = 0;
+    for (const std::uint64_t word : key.word) hash = ((hash << 29 | hash >> 35) ^ word) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
     for (std::size_t at = hash % kSlots;; at = (at + 1) % kSlots)
         if (slots_[at] == 0 || packed(known_[slots_[at]].tuple) == key) return slots_[at];
@@ -171,7 +181,7 @@ Additions TupleTable::compose(std::uint16_t& slot, const Tuple& tuple) {
 void TupleTable::adopt(const run::TupleCounts& counts) {
     const std::size_t words = counts.words();
     for (std::size_t word = used_; word < words; ++word) {
-        const Tuple tuple = counts.meaning[word];
+        const Tuple tuple = counts.meaning(word);
         meaning_[word] = is_possible(tuple) ? tuple : Tuple{};
         if (!is_possible(tuple)) continue;
         std::uint16_t& slot = slot_of(tuple);
