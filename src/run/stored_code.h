@@ -7,7 +7,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint64_t kStoredCodeMagic = 0x31306564'6f437941;  ///< "AyCode01"
+inline constexpr std::uint64_t kStoredCodeMagic = 0x32306564'6f437941;  ///< "AyCode02"
 inline constexpr char kStoredCodeSuffix[] = ".code";
 inline constexpr std::size_t kMostStoredCodeBytes = std::size_t{64} << 20;
 
@@ -15,10 +15,12 @@ inline constexpr std::size_t kMostStoredCodeBytes = std::size_t{64} << 20;
 struct StoredCodeKey {
     std::uint8_t engine_build[20];  ///< the build id of the engine's executable
     std::uint32_t cpu;              ///< RunHeader::cpu_signature
-    std::uint16_t classes;          ///< that the code counts
+    std::uint32_t classes;          ///< that the code counts
     std::uint8_t budgeted;
     std::uint8_t isa;       ///< of the presented CPU: the level, and 128 if it has others (decode/isa.h)
+    std::uint16_t unused;   ///< with the next: no padding, because the key is compared and hashed by its bytes
     std::uint32_t machine;  ///< checksum of the modelled machine, if the code counts cycles; else 0
+    std::uint32_t unused_too;
     // The translated file (stat(2)).
     std::uint64_t device;
     std::uint64_t inode;
@@ -30,7 +32,7 @@ struct StoredCodeKey {
 
     bool operator==(const StoredCodeKey&) const = default;
 };
-static_assert(sizeof(StoredCodeKey) == 80);
+static_assert(sizeof(StoredCodeKey) == 88);
 
 /// The head. All places are in bytes from its start.
 struct StoredCodeHeader {
@@ -45,6 +47,6 @@ struct StoredCodeHeader {
     std::uint32_t pages_at;
     char path[256];  ///< of the translated file, for people; the end of it if it is longer
 };
-static_assert(sizeof(StoredCodeHeader) == 376);
+static_assert(sizeof(StoredCodeHeader) == 384);
 
 }  // namespace anyperf::run

@@ -90,6 +90,23 @@ class CodeStore(unittest.TestCase):
         self.assertGreater(len(self.files()), len(uncounted))
         self.assertEqual(self.run_command("/bin/echo", "x").stdout, "x\n")
 
+    def test_each_set_of_classes_has_files_of_its_own(self):
+        program = self.built("""
+            int main(void) { volatile double sum = 1; for (int i = 0; i < 1000; ++i) sum = sum * 1.5; }""")
+
+        def counted(classes, *options):
+            file = self.directory / "counts"
+            self.run_command(program, options=(f"--count={classes}", f"--count-to={file}", *options), prefix=("setarch", "-R"))
+            return json.loads(file.read_text())["total"]
+
+        for last in ("scalar-double", "floating-point", "updates"):
+            with self.subTest(last=last):
+                without = counted(f"instructions,{last}", "--no-cache")
+                self.assertGreaterEqual(without[last], 1000 if last != "updates" else 0)
+                for classes in ("instructions", "instructions"):
+                    counted(classes)
+                self.assertEqual([counted(f"instructions,{last}") for _ in range(3)], [without] * 3)
+
     def test_sampling_gives_the_same_samples(self):
         def samples(*options, words):
             data = self.directory / "perf.data"

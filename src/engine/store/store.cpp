@@ -62,6 +62,9 @@ void set_file(run::StoredCodeKey& key, const struct stat& status) {
     key.changed_ns = static_cast<std::uint32_t>(status.st_ctim.tv_nsec);
 }
 
+static_assert(sizeof run::StoredCodeKey::classes == sizeof(x86_64::ClassSet),
+              "classes that the key lacks would not be counted");
+
 void set_flavour(run::StoredCodeKey& key, const run::StoredCodeKey& flavour) {
     __builtin_memcpy(key.engine_build, flavour.engine_build, sizeof key.engine_build);
     key.cpu = flavour.cpu;
