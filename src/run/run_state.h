@@ -23,7 +23,8 @@ inline constexpr std::uint32_t kRunStateVersion = 13;
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< records are not reused
 inline constexpr std::uint32_t kMaximumThreads = 1u << 18;
-inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
+/// Their mailboxes and counts are most of what a broker maps, and a run should start within 2 GB of address space.
+inline constexpr std::uint32_t kMaximumThreadPages = 28u << 10;
 
 /// The programs of each user share a run memory of their own (docs/security.md). The numbers of thread pages are
 /// divided among these memories, so that a number means one thread of the run: the memory of the user who started the

@@ -171,7 +171,7 @@ def deb(build):
         run("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", scratch, cwd=scratch)
         root = Path(scratch) / "unpacked"
         fields = unpacked(next(Path(scratch).glob("anyperf_*.deb")), root, PROGRAM)
-        check_fields(fields, "Package: anyperf\n", "Architecture: amd64", "libc6", "libfmt")
+        check_fields(fields, "Package: anyperf\n", "Architecture: amd64", "libc6", "libzydis")
         check_links(root / "usr/share/doc/anyperf")
         assert "libpfm4" not in fields, "anyperf must not conflict with Debian's libpfm4"
         run(root / "usr/bin/anyperf", "run", "--", "true")  # the packaged program is stripped and must still run

@@ -124,7 +124,7 @@ class Parser {
             Parsed right = binary(row->level + 1);
             if (!right) return std::nullopt;
             Expression whole = made(Kind::binary, std::move(*left), std::move(*right));
-            std::ranges::copy(row->sign, whole.op);
+            row->sign.copy(whole.op, sizeof whole.op - 1);
             left = std::move(whole);
         }
         return left;

@@ -94,7 +94,7 @@ class SeparateWrites(unittest.TestCase):
         self.assertEqual(self.counts("env", "-i", *words), self.counts("env", "-i", *words, wish=False))
 
     def test_a_cache_that_is_emptied_again_and_again_serves(self):
-        words, environment = self.run_of("run", "--", PYTHON, "-c", "import os, json; os.fork(); print(len(json.dumps([1] * 1000)))")
+        words, environment = self.run_of("run", "--", PYTHON, "-c", "import os, json; os.fork(); os.write(1, b'%d\\n' % len(json.dumps([1] * 1000)))")
         answer = subprocess.run(words, env={**environment, "ANYPERF_ENGINE_CACHE": "500K"}, capture_output=True, text=True,
                                 check=False, timeout=100)
         self.assertEqual((answer.returncode, answer.stdout, answer.stderr), (0, "3000\n3000\n", ""))
