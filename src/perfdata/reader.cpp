@@ -37,8 +37,8 @@ constexpr std::size_t kMostResident = 64 << 20, kReleaseEvery = 16 << 20;
 
 /// One or more records, or a part of one. `offset` is for messages: the bytes' place in a mapped file. A record of a
 /// stream has the offset of its buffer, an unpacked record that of the COMPRESSED record. `stable`: the bytes stay
-/// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the swapped scratch
-/// record are not stable: the queue copies those.
+/// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the swapped
+/// scratch record are not stable: the queue copies those.
 struct Piece {
     Bytes bytes;
     std::uint64_t offset;

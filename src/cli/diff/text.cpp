@@ -24,8 +24,7 @@ void add_head(const ComparedEvent& compared, std::string& text) {
     for (std::size_t i = 0; i < compared.files.size(); ++i)
         fmt::format_to(out, "# {}: {}: {} samples, event count {}\n", i == 0 ? "Baseline" : fmt::format("[{}]", i),
                        compared.files[i], compared.diff.totals[i].samples, compared.diff.totals[i].weight);
-    text +=
-        "# Delta: percentage points of the share. Count: events. *: a change too large to be chance\n#\n";
+    text += "# Delta: percentage points of the share. Count: events. *: a change too large to be chance\n#\n";
 }
 
 std::vector<std::size_t> widths_of(const ComparedEvent& compared, const DiffOptions& options) {
