@@ -6,8 +6,6 @@
 
 namespace anyperf::perfdata {
 
-using Kind = Expression::Kind;
-
 namespace {
 
 Bytes part_of(Bytes whole, std::uint64_t offset, std::uint64_t size) {
@@ -46,8 +44,8 @@ std::string_view RawEvent::text(const EventField& field) const {
 }
 
 std::uint64_t RawEvent::element(const Expression& array, std::uint64_t index) const {
-    if (array.kind == Kind::cast) return converted(array.text, element(array.parts[0], index));
-    if (array.kind != Kind::field && array.kind != Kind::array) return 0;
+    if (array.kind == Expression::Kind::cast) return converted(array.text, element(array.parts[0], index));
+    if (array.kind != Expression::Kind::field && array.kind != Expression::Kind::array) return 0;
     const EventField& of = field(array.field);
     const Bytes found = bytes(of);
     if (of.element_bytes == 0 || index >= found.size() / of.element_bytes) return 0;
@@ -57,14 +55,14 @@ std::uint64_t RawEvent::element(const Expression& array, std::uint64_t index) co
 std::uint64_t RawEvent::value(const Expression& expression) const {
     const auto part = [&](std::size_t i) { return value(expression.parts[i]); };
     switch (expression.kind) {
-        case Kind::number: return expression.number;
-        case Kind::field: return number(field(expression.field));
-        case Kind::cast: return converted(expression.text, part(0));
-        case Kind::unary: return applied(expression.op, 0, part(0));
-        case Kind::conditional: return part(0) != 0 ? part(1) : part(2);
-        case Kind::index: return element(expression.parts[0], part(1));
-        case Kind::array_length: return number(field(expression.field)) >> 16;
-        case Kind::binary: break;
+        case Expression::Kind::number: return expression.number;
+        case Expression::Kind::field: return number(field(expression.field));
+        case Expression::Kind::cast: return converted(expression.text, part(0));
+        case Expression::Kind::unary: return applied(expression.op, 0, part(0));
+        case Expression::Kind::conditional: return part(0) != 0 ? part(1) : part(2);
+        case Expression::Kind::index: return element(expression.parts[0], part(1));
+        case Expression::Kind::array_length: return number(field(expression.field)) >> 16;
+        case Expression::Kind::binary: break;
         default: return 0;
     }
     const std::uint64_t left = part(0);
