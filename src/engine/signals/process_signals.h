@@ -8,8 +8,8 @@
 // second one of the same number is dropped while the first one is pending.
 //
 // The handler may interrupt its thread anywhere, so a slot is taken and filled without a lock. A thread that unblocks a
-// signal changes its mask first and looks at the slots afterwards; whoever fills a slot looks at the masks afterwards.
-// So one of the two sees the other.
+// signal changes its mask first and then looks at the slots. A thread that keeps a signal fills a slot first and then
+// looks at the masks. So at least one of the two sees what the other has done.
 #pragma once
 
 #include <cstdint>

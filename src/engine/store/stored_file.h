@@ -1,5 +1,5 @@
-// stored_file.h: a file of stored translations as it is read: bytes that nobody vouches for. Every offset and count is
-// checked before it is used; a part that is damaged is as if it were not there.
+// stored_file.h: a file of stored translations as it is read. Its bytes are not trusted: every offset and count is
+// checked before it is used, and a damaged part is treated as missing.
 //
 //   StoredCodeHeader
 //   slots   a hash table: place of a block in the translated file -> place of its record

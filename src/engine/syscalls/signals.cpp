@@ -125,7 +125,7 @@ long rt_sigtimedwait(Call& call) {
         call.engine.turns != nullptr)
         return timed_wait(call);
     SignalState& signals = *call.thread.signals;
-    // Before the look at what is kept: whoever keeps a signal from now on sends it to this thread.
+    // This comes before the kept signals are looked at: a signal that is kept from now on is sent to this thread.
     __atomic_store_n(&signals.awaited, set & kEngineSignals, __ATOMIC_SEQ_CST);
     x86_64::SignalInfo info{};
     long got = 0;

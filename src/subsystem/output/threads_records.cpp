@@ -1,5 +1,5 @@
 // threads_records.cpp: checks and writes a record that a thread has sent. A program can send any bytes, so the type and
-// the size are checked: whoever reads the ring finds the next record by header.size. The other fields are the thread's
+// the size are checked: a reader of the ring finds the next record by header.size. The other fields are the thread's
 // own statements.
 #include "subsystem/output/threads_records.h"
 
