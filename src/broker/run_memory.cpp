@@ -107,6 +107,8 @@ Result<void> RunMemory::add_user(const UserIds& ids) {
     run::RunUse& used = use(number);
     used.first_page = used.thread_pages = first_page_of(number);
     used.end_page = first_page_of(number + 1);
+    std::fill_n(user_of_page_.begin() + used.first_page, used.end_page - used.first_page,
+                static_cast<std::uint8_t>(number));
     return {};
 }
 
@@ -118,8 +120,6 @@ Result<RunMemory> RunMemory::make() {
         return refused("ftruncate");
     }
     made.user_of_page_.resize(run::kMaximumThreadPages);
-    for (std::uint32_t page = run::kPagesOfFirstUser; page < run::kMaximumThreadPages; ++page)
-        made.user_of_page_[page] = static_cast<std::uint8_t>(first_user_of(page));
     made.user_of_event_.resize(run::kMaximumEvents);
     TRY(made.add_user({::geteuid(), ::getegid()}));
     TRY(made.make_facts());
@@ -140,7 +140,7 @@ Result<UserNumber> RunMemory::user_with(const UserIds& ids) {
 // mailbox keeps its answers, which the thread no longer reads.
 bool RunMemory::move_page(std::uint32_t page, UserNumber user) {
     const UserNumber from = user_of_page(page);
-    const bool comes_home = first_user_of(page) == user;
+    const bool comes_home = home_of(page) == user;
     if (!comes_home && users_[user].moved.size() == run::kMaximumMovedPages) return false;
     pages(user)[page] = pages(from)[page];
     tuples(user)[page] = tuples(from)[page];
@@ -163,7 +163,7 @@ void RunMemory::publish_moved(UserNumber user) {
 }
 
 void RunMemory::return_page(std::uint32_t page) {
-    const UserNumber home = first_user_of(page);
+    const UserNumber home = home_of(page);
     const UserNumber user = user_of_page(page);
     if (home == user) return;
     std::erase(users_[user].moved, page);

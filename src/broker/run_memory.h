@@ -169,8 +169,12 @@ class RunMemory {
     static constexpr std::uint32_t first_page_of(UserNumber user) {
         return user == 0 ? 0 : run::kPagesOfFirstUser + run::kPagesOfOtherUser * (user - 1);
     }
-    static UserNumber first_user_of(std::uint32_t page) {
-        return page < run::kPagesOfFirstUser ? 0 : 1 + (page - run::kPagesOfFirstUser) / run::kPagesOfOtherUser;
+    /// The user whose programs claim this page. Pages of users that the run does not have belong to the first one: a
+    /// program may send any number.
+    UserNumber home_of(std::uint32_t page) const {
+        if (page < run::kPagesOfFirstUser) return 0;
+        const UserNumber user = 1 + (page - run::kPagesOfFirstUser) / run::kPagesOfOtherUser;
+        return user < users() ? user : 0;
     }
 
     template <class T>

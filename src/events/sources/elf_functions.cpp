@@ -5,6 +5,7 @@
 // not block.
 #include "events/sources/elf_functions.h"
 
+#include "host/printable.h"
 #include "try.h"
 
 #include <cxxabi.h>
@@ -57,7 +58,8 @@ class ElfFile {
     explicit ElfFile(int fd) : fd_(fd) {}
 
     static std::unexpected<Error> failure(const std::filesystem::path& path, std::string cause) {
-        return std::unexpected(Error{"cannot read the functions of " + path.string(), std::move(cause), ""});
+        return std::unexpected(
+            Error{"cannot read the functions of " + host::printable(path.string()), std::move(cause), ""});
     }
 
     struct End {

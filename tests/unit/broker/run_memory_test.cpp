@@ -46,6 +46,17 @@ TEST(RunMemoryOfUsers, NumbersOfPagesAreOfOneUserEach) {
     EXPECT_EQ(used_pages(memory), 3U);
 }
 
+TEST(RunMemoryOfUsers, PagesOfUsersThatTheRunDoesNotHaveAreEmptyPagesOfTheFirst) {
+    RunMemory memory = *RunMemory::make();
+    for (std::uint32_t page = run::kPagesOfFirstUser; page < run::kMaximumThreadPages; page += run::kPagesOfOtherUser) {
+        EXPECT_EQ(memory.user_of_page(page), UserNumber{0});
+        EXPECT_EQ(memory.thread_page(page).tid, 0);
+    }
+    ASSERT_TRUE(memory.user_with(kOne));
+    EXPECT_EQ(memory.user_of_page(run::kPagesOfFirstUser), UserNumber{1});
+    EXPECT_EQ(memory.user_of_page(run::kPagesOfFirstUser + run::kPagesOfOtherUser), UserNumber{0});
+}
+
 TEST(RunMemoryOfUsers, AUserGetsNoPagesOfTheNextOne) {
     RunMemory memory = *RunMemory::make();
     ASSERT_TRUE(memory.user_with(kOne));
