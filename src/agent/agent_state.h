@@ -1,7 +1,7 @@
 // agent_state.h: the agent's state of one thread; the engine's Thread points to it. Only the thread itself uses it,
 // except where a parent frees the memory of its vfork's child. It is part of the thread's own memory and begins as
 // zeros (engine/threads/thread_memory.cpp). The child of a fork begins with a copy of its parent's. begin_process()
-// resets mailbox, alarm, switches, probes and fault traps; a stale value of any other member causes at most one
+// resets mailbox, alarm, pace, switches, probes and fault traps; a stale value of any other member causes at most one
 // needless check.
 #pragma once
 
@@ -36,6 +36,8 @@ struct AgentState {
     std::uint64_t last_retired_pc;  ///< the last instruction that retired before a budget ended; 0: unknown
     engine::x86_64::Accesses last_accesses;  ///< of the instruction at last_retired_pc, if `wants_accesses`
     bool wants_accesses;                     ///< samples describe memory accesses
+    std::uint64_t retired_at_begin;          ///< when the program or thread began: retired instructions, and
+    std::uint64_t cost_at_begin;             ///< modelled_cost() (begin_pace())
 
     // faults
     void* fault_traps;               ///< mapping of the kernel's event of page faults; null: not open (fault_traps.h)

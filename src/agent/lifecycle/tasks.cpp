@@ -15,6 +15,7 @@
 #include "agent/probes/probes.h"
 #include "agent/sampling/clock_sampling.h"
 #include "agent/sampling/occurrences.h"
+#include "agent/sampling/overflow_budget.h"
 #include "agent/sampling/update_active_events.h"
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/event_syscalls.h"
@@ -46,6 +47,7 @@ void begin_process(Thread& thread, bool executed) {
     thread.agent->alarm = 0;              // timers are not inherited
     thread.alarmed = false;
     set_fault_traps(thread, false);  // the child of a fork has not inherited them
+    begin_pace(thread);
     if (!are_events_used(*thread.engine) || ensure_process(*thread.engine) == nullptr) return;
     if (executed) {
         find_descriptors(thread);
@@ -77,6 +79,7 @@ void announce_exec(Thread& thread, std::string_view name) {
 }
 
 void begin_thread(Thread& thread) {
+    begin_pace(thread);
     if (!are_events_used(*thread.engine)) return;
     const bool own_process = thread.owned_by_parent;  // the child of a vfork
     BrokerRequest{thread, run::RequestKind::begin}

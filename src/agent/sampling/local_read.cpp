@@ -4,6 +4,7 @@
 
 #include "abi/sample_bits.h"
 #include "agent/broker_request.h"
+#include "engine/x86_64/decode/classes.h"
 #include "run/live_value.h"
 #include "run/lock_holder.h"
 #include "subsystem/shared/local_toggle.h"
@@ -40,6 +41,12 @@ std::uint64_t local_value(const Thread& thread, const Source& source) {
 
 std::uint64_t local_value(const Thread& thread, const Source& source, run::CountsOfMoment& counts) {
     return value_of(thread, source, counts);
+}
+
+std::uint64_t modelled_cost(const Thread& thread) {
+    using namespace engine::x86_64;
+    const run::ThreadCounts counts = counts_of(thread);
+    return counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost + counts.count(kFrontendRow);
 }
 
 bool has_local_value(const Source& source) {

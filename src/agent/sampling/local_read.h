@@ -17,6 +17,9 @@ std::uint64_t local_value(const Thread& thread, const subsystem::Source& source)
 /// The same for several sources, of which many name the same classes. `counts`: those of this thread, made for this.
 std::uint64_t local_value(const Thread& thread, const subsystem::Source& source, run::CountsOfMoment& counts);
 
+/// The cost of what the thread has retired, system calls apart, in units of 1 / engine::x86_64::kCostUnits cycle.
+std::uint64_t modelled_cost(const Thread& thread);
+
 /// Whether the thread itself knows the source's value. If not, the broker keeps it (migrations).
 bool has_local_value(const subsystem::Source& source);
 

@@ -43,16 +43,20 @@ std::uint64_t most_of(const Source& source) {
 
 /// The same for an event of modelled cycles, of which an instruction may add most_of(), but mostly adds far fewer. Far
 /// from the overflow the thread may run for a quarter of what its own pace so far says. If it becomes four times as
-/// slow meanwhile, the overflow comes late; near it that cannot happen.
+/// slow meanwhile, the overflow comes late; near it that cannot happen. The pace is that of the program: what the
+/// thread did before an exec must not matter, because how late an overflow comes depends on it.
 std::int64_t instructions_until_cycles(const Thread& thread, const EventPage& event, std::uint64_t value) {
     constexpr std::uint64_t kNear = 8;
     constexpr std::uint64_t kReserve = 4;
     const std::uint64_t left = event.overflow_at - value;
     const std::uint64_t certain = left / most_of(event.source);
     if (certain < kNear) return bounded(certain);
-    const std::uint64_t retired = retired_by(thread);
-    if (value < retired / 64 || value >> 32 != 0 || retired >> 32 != 0) return bounded(certain);
-    return bounded(std::max(certain, left * (retired / 64 + 1) / (value + 1) * 64 / kReserve));
+    const AgentState& state = *thread.agent;
+    std::uint64_t retired = retired_by(thread) - state.retired_at_begin;
+    std::uint64_t cycles = (modelled_cost(thread) - state.cost_at_begin) >> event.source.shift;
+    while (((retired | cycles) >> 32) != 0) retired >>= 1, cycles >>= 1;
+    if (cycles < retired / 64 || left >> 32 != 0) return bounded(certain);
+    return bounded(std::max(certain, left * (retired / 64 + 1) / (cycles + 1) * 64 / kReserve));
 }
 
 /// How many instructions can certainly retire before the event overflows, at least 1; 0: an overflow is due here.
@@ -106,6 +110,11 @@ void handle_due_overflows(Thread& thread) {
 }
 
 }  // namespace
+
+void begin_pace(Thread& thread) {
+    thread.agent->retired_at_begin = retired_by(thread);
+    thread.agent->cost_at_begin = modelled_cost(thread);
+}
 
 // A system call may have added to an event (syscall_terms), so the next check comes at once.
 void check_after_syscall(Thread& thread) {

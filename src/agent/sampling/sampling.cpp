@@ -72,11 +72,9 @@ std::uint64_t time_of(const Thread& thread, const EventPage& event) {
 /// What the thread's modelled cycles take on the presented CPU, of 3.2 GHz, in units of kPaceUnitsPerNs.
 std::uint64_t modelled_time(const Thread& thread) {
     using namespace engine::x86_64;
-    const run::ThreadCounts counts = counts_of(thread);
     constexpr std::uint64_t kUnitsOfCost = 5;  // 16 cycles take 5 ns
     static_assert(kUnitsOfCost * 16 * kCostUnits == 5 * subsystem::kPaceUnitsPerNs);
-    const std::uint64_t cost = counts.count(kCostRow) + counts.count(kLongCostRow) * kLongCost;
-    return (cost + counts.count(kFrontendRow)) * kUnitsOfCost;
+    return modelled_cost(thread) * kUnitsOfCost;
 }
 
 /// The time by which a frequency is converted to a period, for a counter in units of kPaceUnitsPerNs. For an event of

@@ -23,6 +23,17 @@ class Deterministic(unittest.TestCase):
         self.assertGreater(outputs[0].count("\n"), 100)
         self.assertEqual(len(set(outputs)), 1)
 
+    def test_samples_from_an_exec_on_do_not_depend_on_what_the_process_did_before(self):
+        if shutil.which("gcc") is None:
+            self.skipTest("gcc is not installed")
+        with tempfile.TemporaryDirectory() as directory:
+            program = Path(directory) / "sampled_exec"
+            subprocess.run(["gcc", "-O1", "-o", program, HERE / "sampled_exec.c"], check=True)
+            outputs = [subprocess.run([ANYPERF, "run", "--deterministic", "--", program, divisions], capture_output=True, text=True,
+                                      timeout=60, check=True).stdout for divisions in ("0", "1", "2", "3", "1000", "5000000")]
+        self.assertGreater(outputs[0].count("\n"), 10)
+        self.assertEqual(len(set(outputs)), 1, outputs)
+
 
 # Where the parts of the initial stack are.
 STACK = r"""
