@@ -32,6 +32,7 @@ struct AgentState {
     std::uint64_t reported_call;  ///< return address of a call that restarts and has been reported; 0: none
 
     // sampling
+    bool moved_unreported;          ///< the broker does not know the thread's CPU yet (broker_request.cpp)
     std::uint32_t alarm;            ///< id of the sampling clock's POSIX timer, plus 1; 0: none (clock_sampling.cpp)
     std::uint64_t last_retired_pc;  ///< the last instruction that retired before a budget ended; 0: unknown
     engine::x86_64::Accesses last_accesses;  ///< of the instruction at last_retired_pc, if `wants_accesses`

@@ -79,6 +79,21 @@ int cpu_of(const Thread& thread) {
     return thread.engine->run->deterministic != 0 ? 0 : running_cpu();
 }
 
+/// Whether the thread looks at its events before its next instruction, because its budget is exhausted: one of them may
+/// be about to take a sample, as during a system call that ended a period.
+bool is_overflow_due(const Thread& thread) {
+    return thread.engine->counting.budgeted && thread.page.counters.remaining() <= 0;
+}
+
+/// The CPU for the head of a request. A move switches events of the former CPU off. So while one of them may be about
+/// to take a sample, requests have the former CPU, and the move is reported afterwards (grant_next_budget()).
+int cpu_to_report(const Thread& thread) {
+    const int cpu = cpu_of(thread);
+    if (cpu == thread.page.cpu || thread.page.cpu < 0 || !is_overflow_due(thread)) return cpu;
+    thread.agent->moved_unreported = true;
+    return thread.page.cpu;
+}
+
 /// Context switches of the calling thread, as the kernel counts them.
 std::uint64_t all_context_switches() {
     struct rusage usage{};
@@ -145,7 +160,7 @@ BrokerRequest& BrokerRequest::from_application(std::uint64_t address, std::size_
 long BrokerRequest::transmit() {
     head_.task_clock = task_clock();
     head_.switches = context_switches(thread_);
-    head_.cpu = cpu_of(thread_);
+    head_.cpu = cpu_to_report(thread_);
     iovec parts[2]{{&head_, sizeof head_}, {engine::at_address<void>(payload_), head_.payload_bytes}};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};

@@ -5,8 +5,10 @@
 #include "agent/sampling/overflow_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/agent_state.h"
+#include "agent/broker_request.h"
 #include "agent/faults/fault_traps.h"
 #include "agent/sampling/active_events.h"
 #include "agent/sampling/local_read.h"
@@ -127,6 +129,7 @@ void check_after_syscall(Thread& thread) {
 // own: its address and memory accesses are then known before it runs (PEBS records the instruction that overflowed).
 void grant_next_budget(Thread& thread) {
     handle_due_overflows(thread);
+    if (std::exchange(thread.agent->moved_unreported, false)) report_if_moved(thread);
     thread.page_faulted = false;
     const auto [left, exact, isolate_last] = nearest_overflow(thread);
     const bool last = left == 1 && isolate_last;

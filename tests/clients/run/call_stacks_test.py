@@ -2,6 +2,7 @@
 the calls that C++ programs make, through exceptions, contexts, coroutines and threads, without frame pointers."""
 import collections
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -80,6 +81,26 @@ class CallStacks(unittest.TestCase):
         # The first instruction of a new program has no callers. The kernel and single-stepping count it differently.
         more = {chain: times for chain, times in more.items() if times > 0 and len(chain) > 1}
         self.assertEqual((more, +missing), ({}, collections.Counter()))
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one CPU")
+    def test_a_move_to_another_cpu_loses_no_sample(self):
+        # Events are of one thread on one CPU. The system call that moves the thread ends the period of one, and begins another.
+        program = self.build("moves", """
+            #include <stdlib.h>
+            static long move(unsigned cpu) {
+                unsigned long set[16] = {}, result;
+                set[cpu / 64] = 1ul << cpu % 64;
+                asm volatile("syscall\\n.globl moved\\nmoved:"
+                             : "=a"(result) : "0"(203), "D"(0), "S"(sizeof set), "d"(set) : "rcx", "r11", "memory");
+                return result;
+            }
+            int main(int, char** words) { for (int i = 0; i < 50; ++i) move(atoi(words[1 + i % 2])); }
+        """, "-no-pie", "-fno-unroll-loops")
+        moved = int(re.search(r"^(\w+) . moved$", self.run_command("nm", program).stdout.decode(), re.M)[1], 16)
+        recording = self.directory / "perf.data"
+        self.run_command(ANYPERF, "record", "-q", "--virtual", "-m", "64M", "-e", "instructions:u", "-c", "1", "-g", "-o", recording, "--",
+                         program, *sorted(os.sched_getaffinity(0))[:2])
+        self.assertEqual(sum(chain[1] == moved for chain in chains(recording)), 50)
 
     def build(self, name, source, *options, compiler="c++"):
         path = self.directory / f"{name}.cpp"
