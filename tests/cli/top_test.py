@@ -1,9 +1,12 @@
 """`anyperf top`: the screen, in a terminal that tmux emulates, and tables where there is no terminal."""
+import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from program import ANYPERF, Case
 
@@ -23,6 +26,16 @@ int main(int count, char** words) {
 }
 """
 DEADLINE = 60  # seconds: how long a busy machine may take
+
+
+def child_of(parent):
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:  # proc(5): the name may have spaces; the state and the parent's id come after it
+            if int(entry.read_text().rpartition(") ")[2].split()[1]) == parent:
+                return int(entry.parent.name)
+        except OSError:  # it has ended meanwhile
+            continue
+    raise AssertionError(f"{parent} has no child")
 
 
 class Measured(Case):
@@ -154,6 +167,20 @@ class Screen(Measured):
         self.tmux("resize-window", "-x", "100", "-y", "24")
         self.await_screen(r"\[\.\] warm$")
         self.press("C-c")
+        self.await_screen(r"ended with 0")
+
+    def test_ctrl_c_is_the_users_end_even_if_the_command_has_ended_first(self):
+        self.start("--", self.program, DEADLINE)
+        self.await_screen(r"\[\.\] hot$")
+        shell = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        threads = Path("/proc", str(child_of(shell)), "task")
+        self.press("C-s")  # the terminal takes no more output, so top waits in its next change of the screen
+        time.sleep(1)
+        os.killpg(shell, signal.SIGINT)
+        end = time.monotonic() + DEADLINE
+        while len(list(threads.iterdir())) > 1 and time.monotonic() < end:  # the thread that reads the recording
+            time.sleep(0.05)
+        self.press("C-q")
         self.await_screen(r"ended with 0")
 
     def test_an_unknown_terminal_is_named(self):

@@ -193,20 +193,23 @@ bool Session::handle_input() {
 // Waits for the first of four things: the time of the next update, a key, a message, a signal. The reader's thread
 // wakes nobody, so its end is noticed after kKeyWait at most.
 //
+// Ctrl-C goes to the command and to the recorder, too, so both may have ended when the signal is read here. So the end
+// of the recording is looked up before the signals are: an end by Ctrl-C is then the user's and not the command's.
+//
 // The screen stays when the command has ended, so that its profile can be read; a series of tables ends with it. The
 // terminal is given back before anything is printed, and before the recorder is waited for, which may take a while.
 Result<int> Session::run() {
     while (!live_.opened()) wait_for_wakeup(signals_, AwaitedTasks{{}}, now_ns() + kMillisecond);
     recorder_.release_recording();
     std::uint64_t next = now_ns() + view_.delay_ms() * kMillisecond;
-    bool quit = false, ended = false;
-    while (!quit && (options_.iterations == 0 || tables_ < options_.iterations)) {
+    bool ended = false;
+    while (options_.iterations == 0 || tables_ < options_.iterations) {
         draw();
         const int keys = terminal_ ? STDIN_FILENO : -1;
         wait_for_wakeup(signals_, AwaitedTasks{{}}, std::min(next, now_ns() + kKeyWait),
                         {keys, recorder_.messages_fd()});
-        quit = handle_input();
         const bool over = !ended && live_.ended();
+        if (handle_input()) break;
         if (over || (now_ns() >= next && !ended)) {
             update();
             next = now_ns() + view_.delay_ms() * kMillisecond;
