@@ -4,8 +4,9 @@
 // lacks a caller.
 //
 // A recording of exact counts (recording/exact_events.h) has one more event, whose samples are calls. They become the
-// numbers of calls. The inclusive cost of a call was not counted, and is 0. Inlined code belongs to the function with
-// the symbol, and to its own source line, as in files of callgrind.
+// numbers of calls. The inclusive cost of a call was not counted, so all calls of a function share its cost equally
+// (call_costs.h). Inlined code belongs to the function with the symbol, and to its own source line, as in files of
+// callgrind.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "exports/call_costs.h"
 #include "exports/exporter.h"
 #include "exports/frame_names.h"
 
@@ -84,6 +86,7 @@ class CallgrindWriter {
     std::string write() {
         costs_.resize(functions_.size());
         for (const profile::Sample& sample : profile_.samples) exact_ ? add_exact(sample) : add_sample(sample);
+        if (exact_) share_costs();
         write_head();
         for (std::uint32_t id = 0; id < costs_.size(); ++id) write_function(id);
         fmt::format_to(out(), "\ntotals:{}\n", text_of(totals_));
@@ -159,8 +162,23 @@ class CallgrindWriter {
         }
     }
 
+    /// Gives the calls of exact counts their inclusive costs.
+    void share_costs() {
+        std::vector<std::uint64_t> self(costs_.size());
+        std::vector<CountedCalls> counted;
+        for (std::uint32_t id = 0; id < costs_.size(); ++id) {
+            for (const auto& [position, costs] : costs_[id].self) self[id] += costs.front();
+            for (const auto& [place, calls] : costs_[id].calls) counted.push_back({id, place.second, calls.count});
+        }
+        exports::share_costs(self, counted);
+        auto next = counted.begin();
+        for (FunctionCosts& each : costs_)
+            for (auto& [place, calls] : each.calls) calls.costs.assign(1, (next++)->cost);
+    }
+
     void write_head() {
         fmt::format_to(out(), "# callgrind format\nversion: 1\ncreator: anyperf {}\n", options_.version);
+        if (exact_) text_ += "desc: Calls: all calls of a function share its cost equally\n";
         if (!profile_.recording.command_line.empty())
             fmt::format_to(out(), "cmd: {}\n", one_line(profile_.recording.command_line));
         text_ += "positions: instr line\nevents:";

@@ -48,10 +48,10 @@ def comparable(counts):
 
 
 class CallgrindFile:
-    """Self costs by function and by line, and numbers of calls, of one object: all that the two writers should agree in."""
+    """Of one object: self costs by function and by line, numbers of calls, and what the calls cost in all."""
 
     def __init__(self, path, object_name):
-        self.functions, self.lines, self.calls = (collections.Counter() for _ in range(3))
+        self.functions, self.lines, self.calls, self.costs = (collections.Counter() for _ in range(4))
         names = {}
         own = called_own = False
         function = called = file = None
@@ -91,6 +91,7 @@ class CallgrindFile:
                 if calls is not None:
                     if own and called_own:
                         self.calls[function, called] += calls
+                        self.costs[function, called] += int(fields[words])
                     calls, called_own = None, own
                 elif own:
                     self.functions[function] += int(fields[words])
@@ -200,6 +201,11 @@ class Exact(unittest.TestCase):
         called = lambda counts: {key: count for key, count in counts.items() if key[1] in compared}
         self.assertEqual(called(ours.calls), called(theirs.calls))
         self.assertEqual(called(ours.calls)["indirect", "other"], 3000)
+        # Each of these functions has one caller, or costs the same in each call. Within a recursion callgrind has the cost of
+        # each level again.
+        entered = lambda costs: {key: cost for key, cost in called(costs).items() if key[0] != key[1]}
+        self.assertEqual(entered(ours.costs), entered(theirs.costs))
+        self.assertGreater(entered(ours.costs)["main", "indirect"], ours.functions["indirect"])
 
     def test_callgrind_annotate_reads_it(self):
         if not shutil.which("callgrind_annotate"):
@@ -210,6 +216,12 @@ class Exact(unittest.TestCase):
         shown = subprocess.run(["callgrind_annotate", "--tree=both", made], capture_output=True, text=True, timeout=200)
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         self.assertRegex(shown.stdout, r"> .*:other \(3,000x\)")
+        written = CallgrindFile(made, "/exact")
+        inclusive = subprocess.run(["callgrind_annotate", "--inclusive=yes", made], capture_output=True, text=True, timeout=200)
+        self.assertEqual((inclusive.returncode, inclusive.stderr), (0, ""))
+        for name in ("loop", "recursive", "indirect", "with_inlined"):
+            row = re.search(rf"^ *([\d,]+) \( *[\d.]+%\) .*:{name} \[", inclusive.stdout, re.M)
+            self.assertEqual(int(row[1].replace(",", "")), written.costs["main", name], name)
 
     @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
     def test_perf_reads_the_same(self):
