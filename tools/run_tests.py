@@ -197,20 +197,27 @@ ATTACK_COUNTS = {"ANYPERF_ATTACKS": "100000", "ANYPERF_KILLS": "300"}
 OUTCOME = re.compile(r"\.\.\. (ok|FAIL|ERROR|skipped.*)$", re.M)
 
 
-def attacks():
-    """The attacks on a run at full counts. Among the other tests they are made a few times only."""
-    if not build("release", "products", "attacks", definitions=("-DBUILD_TESTING=ON", "-DANYPERF_UNIT_TESTS=OFF")):
-        print("FAILED attacks: does not build")
+def attacked(preset):
+    """The attacks on a run of one preset's build, at full counts."""
+    if not build(preset, "products", "attacks", definitions=("-DBUILD_TESTING=ON", "-DANYPERF_UNIT_TESTS=OFF")):
+        print(f"FAILED attacks: {preset} does not build")
         return 0, 1, 0
-    directory = build_directory("release")
-    programs = {"ANYPERF": str(directory / "bin" / "anyperf"), "ATTACKS": str(directory / "tests" / "attacks")}
+    directory = build_directory(preset)
+    programs = {"ANYPERF": str(directory / "bin" / "anyperf"), "ATTACKS": str(directory / "tests" / "attacks"),
+                "ASAN_OPTIONS": "detect_leaks=0"}
     result = subprocess.run([sys.executable, "attacks_test.py", "-v"], cwd=ROOT / "tests" / "clients" / "run", text=True,
                             stderr=subprocess.PIPE, env=os.environ | programs | ATTACK_COUNTS, check=False)
-    print(result.stderr, end="")
+    print(f"{preset}:\n{result.stderr}", end="")
     outcomes = OUTCOME.findall(result.stderr)
     failed = sum(outcome in ("FAIL", "ERROR") for outcome in outcomes)
     skipped = sum(outcome.startswith("skipped") for outcome in outcomes)
     return len(outcomes) - failed - skipped, max(failed, result.returncode != 0), skipped
+
+
+def attacks():
+    """The attacks on a run at full counts, also with a broker under AddressSanitizer. Among the other tests they are made a few
+    times only."""
+    return tuple(map(sum, zip(attacked("release"), attacked("asan-ubsan"))))
 
 
 # Each test is built and run once: tests that need neither the kernel nor a product under the sanitizers, the rest with the

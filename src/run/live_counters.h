@@ -65,18 +65,23 @@ struct LiveCounters {
     /// Instructions that may still retire in each lane; negative after a segment that did not fit was charged.
     alignas(64) std::int64_t lane[kLanes];
 
-    /// Instructions that may still retire: of all lanes and the reserve.
+    /// Instructions that may still retire: of all lanes and the reserve. The sum wraps, as that of charged(): the
+    /// broker reads these words, and a program may have overwritten them.
     std::int64_t remaining() const {
         static_assert(kLanes == 4);
-        return __atomic_load_n(&reserve, __ATOMIC_RELAXED) + budget(0) + budget(1) + budget(2) + budget(3);
+        const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+        return static_cast<std::int64_t>(word(__atomic_load_n(&reserve, __ATOMIC_RELAXED)) + word(budget(0)) +
+                                         word(budget(1)) + word(budget(2)) + word(budget(3)));
     }
     std::int64_t budget(std::size_t number) const { return __atomic_load_n(&lane[number], __ATOMIC_RELAXED); }
 
     /// Instructions that were charged to the budget and have retired. Another thread that reads them may count a
     /// running block as retired.
     std::uint64_t charged() const {
-        return read_consistent(
-            [this] { return static_cast<std::uint64_t>(__atomic_load_n(&granted, __ATOMIC_RELAXED) - remaining()); });
+        return read_consistent([this] {
+            return static_cast<std::uint64_t>(__atomic_load_n(&granted, __ATOMIC_RELAXED)) -
+                   static_cast<std::uint64_t>(remaining());
+        });
     }
 
     /// The count of a quantity of the models.
