@@ -170,11 +170,12 @@ def lengths():
 
 
 def head_of(lines, row):
-    """The row where the declaration begins whose "{" is at the end of `row`; the parameters may take several rows."""
+    """The row where the declaration begins whose "{" is at the end of `row`. Its parameters may take several rows, and the
+    initializers of a constructor's members begin with rows of their own."""
     depth = 0
     for start in range(row, -1, -1):
         depth += lines[start].count(")") - lines[start].count("(")
-        if depth <= 0:
+        if depth <= 0 and not re.match(r"\s*[:,] ", lines[start]) and not (start > 0 and lines[start - 1].endswith("),")):
             return start
     return row
 

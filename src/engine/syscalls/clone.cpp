@@ -307,8 +307,45 @@ void take_code_copies(Engine& engine, std::uint64_t pc) {
         fail("no memory for the copy of translated code in the child of a fork", pc);
 }
 
-/// A child with a copy of this process's memory. The engine holds its locks over the call, so that its data are
-/// consistent in the copy (freestanding/lock.h).
+/// Takes the engine's locks, so that its data are consistent in the child's copy of the memory (freestanding/lock.h),
+/// and copies the code that the child would otherwise share. False if there is no memory for that.
+bool lock_for_fork(Thread& thread) {
+    Engine& engine = *thread.engine;
+    engine.cache.lock.lock();
+    thread.signals->actions->lock_for_fork();
+    engine.modelling.lock.lock();
+    engine.exact.lock.lock();
+    const bool copied = begin_code_copies(thread);
+    own_pages.lock_for_fork();
+    return copied;
+}
+
+void unlock_in_parent(Thread& thread) {
+    Engine& engine = *thread.engine;
+    own_pages.unlock_after_fork();
+    drop_code_copies(engine);
+    engine.exact.lock.unlock();
+    engine.modelling.lock.unlock();
+    thread.signals->actions->unlock_after_fork();
+    engine.cache.lock.unlock();
+}
+
+/// The child's copies of the locks are held by a thread that exists in the parent only: they are reset. What belongs to
+/// the parent's threads is forgotten.
+void reset_locks_in_child(Thread& thread, std::uint64_t pc) {
+    Engine& engine = *thread.engine;
+    own_pages.reset_lock();
+    take_code_copies(engine, pc);
+    engine.cache.lock.reset();
+    engine.store.forget_new_blocks();
+    keep_only_thread(engine, thread);
+    engine.modelling.lock.reset();
+    engine.exact.lock.reset();
+    drop_pending_signals(thread);
+    thread.signals->actions->reset_lock();
+}
+
+/// A child with a copy of this process's memory.
 long clone_copying(Call& call, CloneRequest& request) {
     Thread& thread = call.thread;
     std::uint32_t slot = 0;
@@ -322,36 +359,17 @@ long clone_copying(Call& call, CloneRequest& request) {
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
     const std::uint64_t seed = call.engine.random.next();
     const SignalsBlocked blocked;
-    SignalActions& actions = *thread.signals->actions;
-    call.engine.cache.lock.lock();
-    actions.lock_for_fork();
-    call.engine.modelling.lock.lock();
-    call.engine.exact.lock.lock();
-    const bool copied = begin_code_copies(thread);
-    own_pages.lock_for_fork();
+    const bool copied = lock_for_fork(thread);
     const long got = make_child(call, request, slot, [&] { return copied ? make_process(request) : long{-ENOMEM}; });
     if (got != 0) {
-        own_pages.unlock_after_fork();
-        drop_code_copies(call.engine);
-        call.engine.exact.lock.unlock();
-        call.engine.modelling.lock.unlock();
-        actions.unlock_after_fork();
-        call.engine.cache.lock.unlock();
+        unlock_in_parent(thread);
         if (is_error(got)) free_thread_page(call.engine, page);
         if (parent_tid_address != 0 && !is_error(got)) show_child_id(call.engine, parent_tid_address, got);
         hooks::after_clone(call, inheritance, got);
         return got;
     }
     // The child: only the calling thread exists here.
-    own_pages.reset_lock();
-    take_code_copies(call.engine, call.next_rip);
-    call.engine.cache.lock.reset();
-    call.engine.store.forget_new_blocks();
-    keep_only_thread(call.engine, thread);
-    call.engine.modelling.lock.reset();
-    call.engine.exact.lock.reset();
-    drop_pending_signals(thread);
-    actions.reset_lock();
+    reset_locks_in_child(thread, call.next_rip);
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
     call.engine.random.begin(seed);
     call.engine.locks_future = 0;  // memory locks are not inherited (mlockall(2))
