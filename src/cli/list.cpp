@@ -80,7 +80,9 @@ std::string line(const CheckedList& list, const CheckedEvent& usable, std::size_
     const auto& event = usable.event;
     const std::string name = event.alias.empty() ? event.name : event.name + " OR " + event.alias;
     const std::string_view needs = list.kind == NameOrigin::syntax ? "" : words(usable.use);
-    std::string detail = event.detail;
+    std::string detail = usable.modelled ? "modelled" : "";
+    if (!usable.machine.empty()) detail += ": " + usable.machine;
+    if (!event.detail.empty()) detail += (detail.empty() ? "" : " ") + event.detail;
     if (detail.size() > kDetailWidth) detail = detail.substr(0, detail.rfind(' ', kDetailWidth)) + " …";
     if (!event.unit.empty()) detail += (detail.empty() ? "" : ", ") + ("in " + event.unit);
     std::string text = fmt::format("  {:<{}} {:<{}} {}", name, kNameColumn, needs, needs_column, detail);
@@ -138,6 +140,8 @@ nlohmann::ordered_json to_json(const CheckedList& list, const CheckedEvent& usab
              : list.kind == NameOrigin::catalog ? "umasks"
                                                 : "description"] = usable.event.detail;
     if (!usable.event.unit.empty()) json["unit"] = usable.event.unit;
+    if (usable.modelled) json["modelled"] = true;
+    if (!usable.machine.empty()) json["machine"] = usable.machine;
     return json;
 }
 

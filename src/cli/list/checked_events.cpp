@@ -75,44 +75,69 @@ struct Pattern {
 };
 
 /// Checks the events of a list. Opening an event takes a system call, and a machine has thousands of names. So an event
-/// is opened for each name only where the answers differ within a list (software events, and hardware events of a core
-/// PMU). In all other lists one event represents all: without a PMU none of its events can be opened, and the right to
-/// open one tracepoint is that for all.
+/// is opened for each name only where the answers differ within a list (software events, hardware events of a core PMU,
+/// and the names of the CPU in a run). In all other lists one event represents all: without a PMU none of its events
+/// can be opened, and the right to open one tracepoint is that for all.
 class UsabilityChecker {
   public:
     UsabilityChecker(const events::Machine& machine, const host::Root& root)
         : machine_(machine),
           root_(root),
           names_(events::EventNames::read(root.path("/"))),
-          has_virtual_pmu_(host::is_x86(root)) {}
+          has_virtual_pmu_(host::is_x86(root)),
+          machine_of_run_(stat::modelled_machine_of_run(root)) {}
 
     CheckedList check(const EventList& list, const std::vector<const ListedEvent*>& wanted) {
         CheckedList result{list.kind, list.pmu, {}, {}, list.unreadable.value_or(Error{})};
+        // In a run the names of the catalog and of perf are those of the CPU that programs see. The virtual PMU counts
+        // only some of them, while a CPU's PMU accepts every code.
+        const bool of_cpu = list.kind == NameOrigin::catalog || list.kind == NameOrigin::vendor;
+        const bool of_virtual_cpu = of_cpu && !list.foreign && !machine_of_run_.empty();
         const bool one_by_one =
-            list.kind == NameOrigin::software ||
+            list.kind == NameOrigin::software || of_virtual_cpu ||
             ((list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache) && has_core_pmu());
         host::Usability usability = one_by_one ? host::Usability{} : usability_of_first(list, wanted);
         for (const ListedEvent* event : wanted) {
+            if (of_virtual_cpu && !virtual_pmu_counts(list, *event)) {
+                add_reason(result, unsupported_in_run(event->name));
+                result.events.push_back({*event, Use::unsupported, false, {}});
+                continue;
+            }
             if (one_by_one) usability = usability_of_first(list, {event});
             const bool in_user_space = !kernel_counts(list.kind, usability.use) && virtual_pmu_counts(list, *event);
-            add_reason(result, in_user_space ? user_space(event->name, usability.use) : usability);
-            result.events.push_back({*event, in_user_space ? Use::user_space : use_of(list, *event, usability.use)});
-            if (in_user_space || usability.use == Use::yes) name_model(list, result.events.back().event);
+            add_reason(result, in_user_space ? user_space(list, event->name, usability.use) : usability);
+            result.events.push_back(
+                {*event, in_user_space ? Use::user_space : use_of(list, *event, usability.use), false, {}});
+            if (in_user_space || usability.use == Use::yes) name_model(list, result.events.back());
         }
         return result;
     }
 
   private:
-    /// Sets `detail` of a hardware or cache event that the virtual PMU models: "modelled". In a run, if the models of
-    /// caches and branches compute the event, the name of the modelled machine follows.
-    void name_model(const EventList& list, ListedEvent& event) const {
-        const std::string machine = stat::modelled_machine_of_run(root_);
-        const bool kernels = list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache;
-        if (!kernels || (has_core_pmu() && machine.empty())) return;
-        const auto groups = events::parse(machine_, event.name);
-        if (!groups || !stat::is_modelled(groups->front().events.front(), false)) return;
-        const bool of_machine = stat::uses_models(groups->front().events.front()) && !machine.empty();
-        event.detail = of_machine ? "modelled: " + machine : "modelled";
+    /// Sets `modelled` and `machine` of an event that can be counted here. An event of the catalog is modelled if every
+    /// count that its unit masks name is.
+    void name_model(const EventList& list, CheckedEvent& checked) const {
+        if (list.foreign || (has_core_pmu() && machine_of_run_.empty())) return;
+        bool counted = false;
+        bool uses_models = false;
+        for (const std::string& name : spellings_of(list, checked.event)) {
+            const auto groups = events::parse(machine_, name);
+            if (!groups || !counts(list, groups->front().events.front())) continue;
+            const events::Event& event = groups->front().events.front();
+            if (!stat::is_modelled(event, false)) return;
+            counted = true;
+            uses_models = uses_models || stat::uses_models(event);
+        }
+        checked.modelled = counted;
+        if (uses_models) checked.machine = machine_of_run_;
+    }
+
+    static host::Usability unsupported_in_run(const std::string& event) {
+        return {
+            Use::unsupported,
+            {"cannot count " + event,
+             "the virtual PMU of this run counts what happens in user mode, system calls, and what its models compute",
+             "use an event that is usable"}};
     }
 
     bool has_core_pmu() const { return !machine_.data().core_pmus().empty(); }
@@ -129,15 +154,18 @@ class UsabilityChecker {
         return use != Use::no_pmu && use != Use::blocked && use != Use::needs_privilege;
     }
 
-    /// The usability of an event that the virtual PMU counts. `kernel` says why the kernel does not.
-    static host::Usability user_space(const std::string& event, Use kernel) {
+    /// The usability of an event that the virtual PMU counts. `kernel` says why the kernel does not. Only the kernel's
+    /// names are those of other tools, too.
+    static host::Usability user_space(const EventList& list, const std::string& event, Use kernel) {
+        const bool of_kernel = list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache;
+        const std::string other_tools =
+            of_kernel ? fmt::format("; for other tools: anyperf run -- perf stat -e {} COMMAND", event) : "";
         return {Use::user_space,
                 {"cannot count " + event + " with the kernel",
                  fmt::format("the kernel does not count it here ({}); anyperf counts it for a command that it starts, "
                              "in user mode and without a privilege",
                              words(kernel)),
-                 fmt::format("anyperf stat -e {0} -- COMMAND; for other tools: anyperf run -- perf stat -e {0} COMMAND",
-                             event)}};
+                 fmt::format("anyperf stat -e {} -- COMMAND{}", event, other_tools)}};
     }
 
     /// The name alone, and with each of its unit masks: some events of the catalog need one.
@@ -153,12 +181,15 @@ class UsabilityChecker {
         if (!has_virtual_pmu_ || list.foreign) return false;
         return std::ranges::any_of(spellings_of(list, listed), [&](const std::string& name) {
             const auto groups = events::parse(machine_, name);
-            if (!groups) return false;
-            const events::Event& event = groups->front().events.front();
-            // The name of a catalog event such as L1D, typed alone, means one of the kernel's cache events.
-            if (list.kind == NameOrigin::catalog && event.attr.type == abi::kTypeHwCache) return false;
-            return stat::is_counted_in_user_space(event, names_);
+            return groups && counts(list, groups->front().events.front());
         });
+    }
+
+    /// Whether the virtual PMU counts what a name of the list has become.
+    bool counts(const EventList& list, const events::Event& event) const {
+        // The name of a catalog event such as L1D, typed alone, means one of the kernel's cache events.
+        if (list.kind == NameOrigin::catalog && event.attr.type == abi::kTypeHwCache) return false;
+        return stat::is_counted_in_user_space(event, names_);
     }
 
     /// Corrects the result that a whole list of tracepoints shares: in user mode only those of system calls and
@@ -189,6 +220,7 @@ class UsabilityChecker {
     const host::Root& root_;
     events::EventNames names_;  ///< of that machine
     bool has_virtual_pmu_;
+    std::string machine_of_run_;  ///< the modelled machine; empty outside of a run
 };
 
 }  // namespace

@@ -23,6 +23,9 @@ namespace anyperf::cli {
 struct CheckedEvent {
     events::ListedEvent event;
     host::Use use = host::Use::yes;
+    /// Whether the virtual PMU computes the count, instead of counting what retires. Not set if the kernel counts it.
+    bool modelled = false;
+    std::string machine;  ///< in a run: the machine that is modelled, if its caches or branch predictor decide
 };
 
 /// The events of one kind, or of one PMU.

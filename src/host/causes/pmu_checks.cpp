@@ -94,7 +94,8 @@ Found event_unknown_to_pmu(const Failure& failure) {
         return {};
     return Cause{
         fmt::format("{} exists, but has no event with config {:#x}", pmu_named(failure), failure.call.attr.config),
-        "not every CPU has every generic event: anyperf list shows those that can be opened here"};
+        "not every CPU has every generic event; the vendor's names are those of events that it has: anyperf list "
+        "catalog"};
 }
 
 Found pmu_in_exclusive_use(const Failure& failure) {
