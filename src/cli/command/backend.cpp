@@ -137,7 +137,7 @@ bool only_presented_machine_accepts(const std::function<bool(const events::Machi
     const auto pmus = host::read_pmus(host::Root{});
     if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;
     broker::MachineFiles files;  // a temporary directory; the destructor removes it
-    return files.make(pmu::CpuModel::host, 1, false, "") && accepts(events::Machine::read(files.root()));
+    return files.make(pmu::CpuModel::host, 1, false, "") && accepts(events::Machine::read_with_overlay(files.root()));
 }
 
 HostedRun::HostedRun(std::unique_ptr<broker::HostedRun> hosting)

@@ -398,6 +398,20 @@ class Fallback(Case):
         self.assertEqual([event["status"] for event in report["events"]], ["counted", "counted"])
         self.assert_error(stat("-e", "cpu/evnt=0xc0/", "--", "true"), 125, "cpu", "--virtual")
 
+    def test_names_of_perf_are_accepted_as_terms_of_the_pmu(self):
+        name = self.vendor_name_of_instructions()
+        (report,) = self.objects(stat("--json", "-e", f"{name}:u,cpu/{name}/u", "--", "true").stderr)
+        self.assertEqual([event["status"] for event in report["events"]], ["counted", "counted"])
+        self.assertEqual(len({event["value"] for event in report["events"]}), 1)
+
+    def vendor_name_of_instructions(self):
+        listed = subprocess.run([ANYPERF, "list", "--json", "inst_retired.any", "ex_ret_instr"], text=True, capture_output=True, check=False)
+        names = [event["name"] for event in json.loads(listed.stdout or '{"events": []}')["events"] if event["kind"] == "vendor"]
+        exact = [name for name in names if name in ("inst_retired.any", "ex_ret_instr")]
+        if not exact:
+            self.skipTest("perf has no name for this CPU's instructions")
+        return exact[0]
+
     def test_baseline_of_the_kernel_is_distinguished_from_one_of_user_space(self):
         before = self.file("before", '{"mode": "kernel", "events": [{"name": "instructions", "value": 5}]}')
         result = stat("--baseline", before, "-e", "instructions", "--", "true")
