@@ -106,6 +106,9 @@ bool prints_whole_runs(const Options& options) {
     return options.interval_ms == 0 || options.summary;
 }
 
+/// Cursor to the upper left corner, and erase all (ECMA-48: CUP, ED).
+constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
+
 /// The listener that prints intervals and the runs of -r 0, and answers commands of --control.
 stat::Listener listener_for(const Options& options, Sink& sink, Output& output, ControlChannel* control) {
     stat::Listener listener;
@@ -118,7 +121,8 @@ stat::Listener listener_for(const Options& options, Sink& sink, Output& output, 
         if (!options.quiet) output.note(fmt::format("anyperf: --control: there is no event {}\n", name));
     };
     listener.interval = [&options, &sink, first = true](const Report& report) mutable {
-        sink.write(stat::to_interval(report, options, std::exchange(first, false)));
+        if (options.interval_clear) sink.write(kClearScreen);
+        sink.write(stat::to_interval(report, options, std::exchange(first, options.interval_clear)));
     };
     listener.run = [&options, &sink](const Report& report) {
         if (prints_whole_runs(options)) sink.write(formatted(report, options));

@@ -110,6 +110,12 @@ constexpr std::array kRules{
          "it lists the times of several runs", "add -r N, with N of 2 or more"},
     Rule{[](const Options& options) { return options.summary && options.interval_ms == 0; }, "--summary",
          "without intervals the results are the totals already", "add -I MS, or leave it out"},
+    Rule{[](const Options& options) { return options.interval_clear && options.interval_ms == 0; }, "--interval-clear",
+         "there are no intervals", "add -I MS"},
+    Rule{[](const Options& options) { return options.interval_clear && options.format != Format::table; },
+         "--interval-clear", "CSV and JSON are for programs, which have no screen", "leave it out"},
+    Rule{[](const Options& options) { return options.sync && options.command.empty(); }, "--sync",
+         "there is no command to measure after it", "add -- COMMAND"},
     Rule{[](const Options& options) {
              return options.no_csv_summary && (!options.summary || options.format != Format::csv);
          },
@@ -129,6 +135,7 @@ void declare_series_options(CLI::App& verb, Options& options) {
     verb.add_option("--post", options.post_command, "COMMAND: a shell runs it after each run that succeeded")
         ->type_name("");
     verb.add_flag("--table", options.run_table, "with -r: the time of each run");
+    verb.add_flag("-S,--sync", options.sync, "write cached data to the disks (sync) before each run");
 }
 
 void declare_event_options(CLI::App& verb, Options& options) {
@@ -186,6 +193,7 @@ void declare_output_options(CLI::App& verb, Options& options) {
         ->type_name("")
         ->check(CLI::Range(1, 1'000'000));
     verb.add_flag("--quiet", options.quiet, "print no results, only errors");
+    verb.add_flag("--interval-clear", options.interval_clear, "with -I: clear the screen before each table");
     verb.add_flag("--summary", options.summary, "with -I: print the totals, too");
     verb.add_flag("--no-csv-summary", options.no_csv_summary, "with --summary: CSV lines without the word \"summary\"");
 }

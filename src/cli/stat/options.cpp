@@ -114,7 +114,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("-d,--detailed", options.detail, "count more events; -dd and -ddd still more");
     verb.add_flag("--csv", options.csv, "print fields separated by commas, in perf's order");
     verb.add_option("-x,--field-separator", options.separator, "SEP: print fields separated by SEP")->type_name("");
-    verb.add_flag("-j,--json", options.json, "print one JSON object");
+    verb.add_flag("-j,--json,--json-output", options.json, "print one JSON object");
     verb.add_flag("--metric-only", options.metric_only, "print only the ratios computed from the counts, in a row");
     verb.add_option("-o,--output", options.output_file, "FILE: write the results to FILE instead of standard error")
         ->type_name("");

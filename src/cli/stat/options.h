@@ -85,6 +85,8 @@ struct Options {
     bool update_baseline = false;
     bool quiet = false;
     bool run_table = false;       ///< --table
+    bool sync = false;            ///< write what the kernel has cached to the disks before each run
+    bool interval_clear = false;  ///< with -I: clear the screen before each table
     bool summary = false;         ///< with -I: the totals, too
     bool no_csv_summary = false;  ///< in CSV the totals do not begin with the word "summary"
     bool verbose = false;

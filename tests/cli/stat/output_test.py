@@ -150,6 +150,16 @@ class Output(Case):
         self.assert_error(stat("--no-csv-summary", "-x,", "--", "true"), 125, "--summary")
         self.assert_error(stat("--no-csv-summary", "--summary", "-I", "10", "--", "true"), 125, "-x SEP")
 
+    def test_screen_is_cleared_before_each_interval(self):
+        text = stat("-I", "50", "--interval-count", "2", "--interval-clear", "-e", "page-faults:u", "--", "sleep", "1").stderr
+        self.assertEqual(text.count("\x1b[H\x1b[2J#"), 2, "each screen has the headings")
+        for words in (["--interval-clear"], ["--interval-clear", "-I", "50", "--json"]):
+            self.assert_error(stat(*words, "--", "true"), 125, "bad --interval-clear")
+
+    def test_json_has_the_name_that_perf_gives_it(self):
+        (report,) = self.objects(stat("--json-output", "-n", "--", "true").stderr)
+        self.assertEqual(report["command"], ["true"])
+
     def test_intervals_do_not_drift(self):
         lines = stat("-I", "50", "--csv", "-e", "task-clock:u", "--", "sleep", "0.52").stderr.splitlines()
         times = [float(line.split(",")[0]) for line in lines]

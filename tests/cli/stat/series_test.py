@@ -1,5 +1,8 @@
 """Repeated runs: -r, what ends a series, --pre and --post, --table."""
+import itertools
 import os
+import re
+import shutil
 import signal
 import subprocess
 import unittest
@@ -61,6 +64,17 @@ class Series(Case):
                       f"echo run >> {log}")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(log.read_text().split(), ["pre", "run", "post"] * 2)
+
+    def test_sync_writes_to_the_disks_before_each_run_and_after_its_hook(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        log = self.file("log")
+        command = [ANYPERF, "stat", "-S", "-r", "2", "-n", "--pre", "exec true pre", "--", "true", "run"]
+        subprocess.run(["strace", "-f", "-o", log, "-e", "trace=sync,execve", *command], check=True, capture_output=True, timeout=60)
+        # Of the exec calls, those of the hook and of the command; execvp() tries each directory of PATH.
+        calls = [re.search(r'\bsync\(\)|\["true", "(run)"\]|exec true (pre)', line) for line in log.read_text().splitlines()]
+        words = ["".join(filter(None, call.groups())) or "sync" for call in calls if call]
+        self.assertEqual([word for word, _ in itertools.groupby(words)], ["pre", "sync", "run"] * 2)
 
     def test_hooks_are_not_counted(self):
         work = "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done"

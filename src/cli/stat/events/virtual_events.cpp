@@ -176,7 +176,8 @@ events::Event for_virtual_pmu(events::Event event) {
 
 std::optional<Error> why_not_counted(const events::Event& event, const counting::Refusal* refusal) {
     if (is_cpu_event(event) && (event.attr.flags & kExcludeUser) != 0)
-        return Error{"cannot count " + event.name, "the virtual PMU sees user mode only", "leave out the modifier k, or --all-kernel"};
+        return Error{"cannot count " + event.name, "the virtual PMU sees user mode only",
+                     "leave out the modifier k, or --all-kernel"};
     if (refusal == nullptr) return std::nullopt;
     if ((event.attr.flags & kPreciseIp) != 0) return why_precise_is_refused(event);
     const int refused = refusal->errno_value;

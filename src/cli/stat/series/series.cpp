@@ -5,6 +5,8 @@
 // part of the work. With -r 0 each run is printed by itself and nothing is summed up.
 #include "cli/stat/series/series.h"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "cli/stat/series/hook.h"
@@ -46,6 +48,7 @@ class Series {
 Result<bool> Series::run_once() {
     if (!options_.pre_command.empty())
         if (ended_in_hook(TRY(run_hook(options_.pre_command, "--pre", signals_)))) return false;
+    if (options_.sync) ::sync();
     Measurement run = TRY(measure_once(plan_, options_, signals_, listener_));
     ++runs_;
     if (run.last_interval) listener_.interval(*run.last_interval);
