@@ -417,6 +417,31 @@ class CodeStore(unittest.TestCase):
         self.assertIn("removed", cache("--clear"))
         self.assertEqual(self.files(), [])
 
+    def cache(self, *options, store=None):
+        return subprocess.run([ANYPERF, "cache", *options], check=False, capture_output=True, text=True,
+                              env=dict(os.environ, ANYPERF_CACHE_DIR=str(store or self.store)))
+
+    def test_the_verb_shows_no_control_sequences_of_a_file(self):
+        self.run_command("/bin/true")
+        stored = self.files()[0]
+        stored.write_bytes(stored.read_bytes().replace(b"/usr/", b"/\x1b[2/", 1))
+        self.assertIn("/?[2/", self.cache().stdout)
+
+    def test_the_verb_fails_where_there_is_no_directory_to_read(self):
+        shown = self.cache(store="/dev/null")
+        self.assertEqual((shown.returncode, shown.stdout), (125, ""))
+        self.assertIn("cannot read the directory /dev/null", shown.stderr)
+        self.assertIn(": 0 files", self.cache(store=self.directory / "new").stdout)
+
+    def test_other_files_of_the_directory_stay(self):
+        others = [self.store / name for name in ("notes.new", "lesson.code", "0123456789abcdeg.code", "0123456789abcdef.code.txt")]
+        for other in others:
+            other.write_bytes(b"x")
+            os.utime(other, (time.time() - 10000, time.time() - 10000))
+        self.run_command("/bin/true")
+        self.assertIn("removed", self.cache("--clear").stdout)
+        self.assertEqual([other for other in others if not other.exists()], [])
+
     def test_old_unfinished_files_go_when_a_run_has_stored(self):
         old = self.store / "0123456789abcdef.new"
         old.write_bytes(b"x")

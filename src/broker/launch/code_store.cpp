@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "run/stored_code.h"
+#include "try.h"
 
 namespace anyperf::broker {
 
@@ -83,17 +84,29 @@ bool is_abandoned(const File& file) {
     return file.path.extension() == ".new" && filesystem::file_time_type::clock::now() - file.written > kLongest;
 }
 
-std::vector<File> files_of(const std::string& path) {
+/// Whether the engine gives its files such names (engine/store/directory.h). The user's directory may have other files.
+bool is_stored_name(const filesystem::path& name) {
+    constexpr std::size_t kDigits = 16;
+    const std::string stem = name.stem().string();
+    return (name.extension() == run::kStoredCodeSuffix || name.extension() == ".new") && stem.size() == kDigits &&
+           stem.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// The files of stored translations. A directory that does not exist has none: the next run makes it. Error: it can't
+/// be read.
+Result<std::vector<File>> files_of(const std::string& path) {
     std::vector<File> files;
     std::error_code error;
     for (auto at = filesystem::directory_iterator{path, error}; !error && at != filesystem::directory_iterator{};
          at.increment(error)) {
         std::error_code gone;
-        const filesystem::path extension = at->path().extension();
-        if (extension != run::kStoredCodeSuffix && extension != ".new") continue;
+        if (!is_stored_name(at->path().filename()) || !at->is_regular_file(gone)) continue;
         File file{at->path(), at->file_size(gone), at->last_write_time(gone)};
         if (!gone) files.push_back(std::move(file));
     }
+    if (error && error != std::errc::no_such_file_or_directory)
+        return std::unexpected(Error{"cannot read the directory " + path, error.message(),
+                                     "ANYPERF_CACHE_DIR must be a directory that only you can use"});
     return files;
 }
 
@@ -143,7 +156,7 @@ Result<void> use_code_store(run::RunHeader& header) {
 }
 
 void trim_code_store(const std::string& path, std::uint64_t bytes) {
-    std::vector<File> files = files_of(path);
+    std::vector<File> files = files_of(path).value_or(std::vector<File>{});
     std::ranges::sort(files, {}, &File::written);
     std::uint64_t sum = 0;
     for (const File& file : files) sum += file.bytes;
@@ -154,16 +167,16 @@ void trim_code_store(const std::string& path, std::uint64_t bytes) {
     }
 }
 
-std::vector<CodeStoreFile> files_of_code_store(const std::string& path) {
+Result<std::vector<CodeStoreFile>> files_of_code_store(const std::string& path) {
     std::vector<CodeStoreFile> described_files;
-    for (const File& file : files_of(path)) described_files.push_back(described(file));
+    for (const File& file : TRY(files_of(path))) described_files.push_back(described(file));
     std::ranges::sort(described_files, std::ranges::greater{}, &CodeStoreFile::bytes);
     return described_files;
 }
 
 Result<std::vector<CodeStoreFile>> clear_code_store(const std::string& path) {
     std::vector<CodeStoreFile> removed;
-    for (const File& file : files_of(path)) {
+    for (const File& file : TRY(files_of(path))) {
         std::error_code error;
         CodeStoreFile about = described(file);
         filesystem::remove(file.path, error);

@@ -29,9 +29,9 @@ struct CodeStoreFile {
     std::uint32_t classes = 0;  ///< how many classes its code counts
 };
 
-/// The files of the directory, the largest first.
-std::vector<CodeStoreFile> files_of_code_store(const std::string& path);
-/// Removes all files of the directory. Returns them. Error: one can't be removed.
+/// The files of translations in the directory, the largest first. Error: the directory can't be read.
+Result<std::vector<CodeStoreFile>> files_of_code_store(const std::string& path);
+/// Removes the files of translations, and no others. Returns them. Error: as above, or one can't be removed.
 Result<std::vector<CodeStoreFile>> clear_code_store(const std::string& path);
 
 /// The most that the directory has after a run that has added to it.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/launch/code_store.h"
+#include "host/printable.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -33,11 +34,12 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string as_text(const std::string& path, const Files& files) {
-    std::string text = fmt::format("{}: {} files, {} of {}\n", path, files.size(), size_text(bytes_of(files)),
-                                   size_text(broker::kMostCodeStoreBytes));
+    std::string text = fmt::format("{}: {} files, {} of {}\n", host::printable(path), files.size(),
+                                   size_text(bytes_of(files)), size_text(broker::kMostCodeStoreBytes));
     for (const broker::CodeStoreFile& file : files)
-        text += fmt::format("{:>10} {:>8} blocks  {:>2} classes  {}\n", size_text(file.bytes), file.blocks,
-                            file.classes, file.program.empty() ? "(damaged, or of another version)" : file.program);
+        text +=
+            fmt::format("{:>10} {:>8} blocks  {:>2} classes  {}\n", size_text(file.bytes), file.blocks, file.classes,
+                        file.program.empty() ? "(damaged, or of another version)" : host::printable(file.program));
     return text;
 }
 
@@ -66,7 +68,7 @@ Result<int> show(const Options& options, Output& out) {
         out.print(fmt::format("removed {} files, {}\n", removed.size(), size_text(bytes_of(removed))));
         return 0;
     }
-    const Files files = broker::files_of_code_store(path);
+    const Files files = TRY(broker::files_of_code_store(path));
     out.print(options.json ? as_json(path, files) : as_text(path, files));
     return 0;
 }
