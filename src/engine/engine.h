@@ -74,7 +74,7 @@ struct Engine {
     RandomStream random;  ///< begun in a deterministic run only
     bool has_userfaultfd =
         false;  ///< code may be waiting for another thread to fill its page (block_at.h); never reset
-    bool user_may_differ = false;     ///< ids were changed while the run memory could not be (syscalls/process.cpp)
+    bool user_may_differ = false;     ///< ids were changed while the run memory could not be (users/change_ids.cpp)
     bool user_by_capability = false;  ///< only a capability lets the process keep its run memory
     bool has_real_timer = false;      ///< the program may have set a kernel timer, which can end any wait; never reset
 

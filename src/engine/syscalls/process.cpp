@@ -1,6 +1,6 @@
-// process.cpp: the end of processes, and changes of their user. exit and exit_group: the thread's counts are written to
-// the run's memory, and the agent reports the end before the kernel call, because nothing runs after it. A thread or
-// process that is killed does not run this: its counts are read from its thread page (run_records.h).
+// process.cpp: exit and exit_group, the ends of threads and processes. The thread's counts are written to the run's
+// memory, and the agent reports the end before the kernel call, because nothing runs after it. A thread or process that
+// is killed does not run this: its counts are read from its thread page (run_records.h).
 #include <asm/unistd.h>
 
 #include "engine/exact/exact.h"
@@ -77,38 +77,6 @@ long exit_group(Call& call) {
     close_thread_page(call.thread);
     if (turns::on(call.engine)) turns::end_process(call.thread);
     return kernel_call(__NR_exit_group, call.argument[0]);
-}
-
-// Calls that change the user of a process. The kernel does them. Afterwards the process may be one
-// that must not write the run memory that it has, because programs of its former user rely on it: then the agent
-// replaces it, before the program runs on (hooks::change_user_memory).
-//
-// The memory of a process with several threads, or of a vfork's child, cannot be replaced, since others use it at that
-// moment. It is replaced in the next process with one thread: the child of a fork, or after an exec.
-//
-// Runs whose programs share one clock, one order of turns or one set of exact counts keep one memory for all users.
-namespace {
-
-bool has_memory_of_users(const Engine& engine) {
-    return engine.run != nullptr && engine.run->deterministic == 0 && engine.run->exact == 0;
-}
-
-}  // namespace
-
-long change_ids(Call& call) {
-    const long answer = call.pass_to_kernel();
-    if (answer != 0 || !has_memory_of_users(call.engine)) return answer;
-    if (call.number == __NR_capset && !call.engine.user_by_capability) return answer;
-    call.engine.user_may_differ = true;
-    const bool is_only_thread = call.engine.threads != nullptr && call.engine.threads->next_thread == nullptr;
-    if (is_only_thread) catch_up_with_ids(call.thread);
-    return answer;
-}
-
-void catch_up_with_ids(Thread& thread) {
-    if (!thread.engine->user_may_differ) return;
-    thread.engine->user_may_differ = false;
-    hooks::change_user_memory(thread);
 }
 
 }  // namespace anyperf::engine::handlers
