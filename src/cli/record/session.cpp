@@ -22,25 +22,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "abi/attr_flags.h"
 #include "cli/command/control_channel.h"
 #include "cli/record/hosted_rings.h"
-#include "counting/open_event.h"
-#include "host/hardware/cpus.h"
-#include "host/kernel/sysctl.h"
-#include "host/open_failure.h"
-#include "host/process/cgroups.h"
+#include "cli/record/targets.h"
 #include "perfdata/sample_layout.h"
 #include "perfdata/writer/byte_writer.h"
 #include "recording/drain.h"
@@ -58,15 +51,8 @@ namespace anyperf::cli::record {
 
 namespace {
 
-using counting::Place;
-
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
-constexpr std::size_t kDefaultRing = 4 << 20;
-// With copied stacks: a ring of 32 MiB holds 512 stacks of 64 KiB. If there are many CPUs, each ring is smaller, so
-// that all rings together take at most 256 MiB.
-constexpr std::size_t kLargestRing = 32 << 20, kAllRings = 256 << 20;
-constexpr std::uint32_t kWatermarkShare = 8;                     // of a ring
 constexpr std::size_t kExactPiece = 256 << 10;                   // bytes of samples that are compressed at a time
 constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // above all ids of the run's events
 
@@ -96,22 +82,13 @@ class Session {
           output_(output),
           files_(options.output, options.most_files),
           awaited_(options.pid_numbers.empty() ? options.tid_numbers : options.pid_numbers),
-          rings_(plan.hosted ? hosted_rings(*plan.hosted) : recording::system_rings()) {}
-    ~Session() {
-        if (cgroup_fd_ >= 0) ::close(cgroup_fd_);
-    }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
+          rings_(plan.hosted ? hosted_rings(*plan.hosted) : recording::system_rings()),
+          targets_(plan, options, rings_->kernel()) {}
 
     Result<Recorded> run();
 
   private:
     Result<void> begin();
-    Result<std::vector<Place>> places();
-    Result<std::vector<pid_t>> tasks();
-    std::size_t default_ring(const std::vector<Place>& places) const;
-    recording::OpenRequest open_request(std::vector<Place> places) const;
-    Error explain(const events::Event& event, const Place& place, int errno_value) const;
     Result<void> learn_facts();
     Result<void> begin_file();
     void unwind_stacks();
@@ -143,9 +120,9 @@ class Session {
     OutputFiles files_;
     AwaitedTasks awaited_;
     std::unique_ptr<recording::RingSource> rings_;
+    Targets targets_;
     std::optional<perfdata::FileWriter> writer_;
     std::optional<Command> command_;
-    int cgroup_fd_ = -1;
     std::optional<recording::OpenSet> events_;
     std::optional<recording::UnwoundSamples> unwound_;  // if the file gets callers in place of copied stacks
     std::optional<recording::OffCpuTimes> off_cpu_;     // with --off-cpu
@@ -177,8 +154,8 @@ Result<void> Session::begin() {
         command_.emplace(TRY(Command::fork(options_.command, signals_, hosting)));
     }
     raise_descriptor_limit();
-    auto where = TRY(places());
-    events_.emplace(TRY(recording::OpenSet::open(*rings_, open_request(std::move(where)))));
+    auto request = TRY(targets_.request(command_ ? command_->pid() : -1));
+    events_.emplace(TRY(recording::OpenSet::open(*rings_, std::move(request))));
     for (const auto& text : events_->notes()) note(text);
     TRY(learn_facts());
     TRY(check_switches_are_seen());
@@ -190,90 +167,6 @@ Result<void> Session::begin() {
     else if (options_.delay_ms != kDelayForever && !options_.sampling.enable_on_exec)
         events_->enable();
     return command_ ? command_->execute() : Result<void>{};
-}
-
-/// The threads to record; -1: all tasks.
-Result<std::vector<pid_t>> Session::tasks() {
-    if (options_.is_cpu_wide()) return std::vector<pid_t>{-1};
-    if (options_.targets_command()) return std::vector<pid_t>{command_->pid()};
-    if (!options_.tid_numbers.empty()) return options_.tid_numbers;
-    std::vector<pid_t> threads;
-    for (const pid_t process : options_.pid_numbers) {
-        const auto own = rings_->kernel().threads_of(process);
-        if (own.empty())
-            return std::unexpected(Error{fmt::format("cannot record process {}", process), "there is no such process",
-                                         "give the id of one that runs (see `ps -e`)"});
-        std::ranges::copy(own, std::back_inserter(threads));
-    }
-    return threads;
-}
-
-/// Each thread on each CPU: the kernel maps no ring of an inherited event without a CPU (recording/open_set.h).
-Result<std::vector<Place>> Session::places() {
-    auto cpus = options_.cpus.empty() ? rings_->kernel().online_cpus() : options_.cpus;
-    const auto threads = TRY(tasks());
-    if (!options_.cgroup.empty()) {
-        const std::string directory = TRY(host::cgroup_directory(host::Root{}, options_.cgroup));
-        cgroup_fd_ = rings_->kernel().open_directory(directory);
-        if (cgroup_fd_ < 0)
-            return std::unexpected(Error{fmt::format("cannot record the cgroup {}", options_.cgroup),
-                                         fmt::format("{}: {}", directory, std::strerror(-cgroup_fd_)), ""});
-    }
-    std::vector<Place> places;
-    for (const pid_t thread : threads)
-        for (const int cpu : cpus)
-            places.push_back(cgroup_fd_ >= 0 ? Place{.pid = cgroup_fd_, .cpu = cpu, .cgroup = true}
-                                             : Place{.pid = thread, .cpu = cpu, .cgroup = false});
-    return places;
-}
-
-/// Advice for a request that the virtual PMU refuses.
-std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
-    const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
-    if (sampling.frequency && most && *sampling.frequency > static_cast<std::uint64_t>(*most))
-        return fmt::format("give -F max, or at most -F {}", *most);
-    if (sampling.clock && *sampling.clock != CLOCK_MONOTONIC && *sampling.clock != CLOCK_MONOTONIC_RAW)
-        return "give -k monotonic or -k monotonic_raw";
-    return "use --kernel, or another event (see `anyperf list`)";
-}
-
-/// Why an event was refused. The virtual PMU gives its reason. The kernel gives only an errno, whose cause is looked
-/// for.
-Error Session::explain(const events::Event& event, const Place& place, int errno_value) const {
-    if (plan_.hosted)
-        return Error{fmt::format("cannot record {}", event.name),
-                     plan_.hosted->kernel().cause_of_refusal().value_or("the virtual PMU refuses it"),
-                     fix_for_virtual_pmu(options_.sampling)};
-    return host::why_open_failed({.attr = events::attr_to_open(event),
-                                  .pid = place.pid,
-                                  .cpu = place.cpu,
-                                  .group_fd = -1,
-                                  .flags = place.cgroup ? recording::kPidCgroup : 0},
-                                 errno_value, event.name);
-}
-
-/// The size of a ring without -m.
-std::size_t Session::default_ring(const std::vector<Place>& places) const {
-    if (options_.sampling.call_graph != recording::CallGraph::stacks && !options_.off_cpu) return kDefaultRing;
-    std::set<int> cpus;
-    for (const Place& place : places) cpus.insert(place.cpu);
-    return std::clamp(std::bit_floor(kAllRings / std::max<std::size_t>(cpus.size(), 1)), kDefaultRing, kLargestRing);
-}
-
-recording::OpenRequest Session::open_request(std::vector<Place> places) const {
-    recording::OpenRequest request;
-    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : default_ring(places);
-    request.ring_bytes_are_wanted = options_.ring_bytes != 0;
-    request.stacks_may_shrink = !options_.sampling.stack_bytes_are_wanted;
-    auto sampling = options_.sampling;
-    sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
-    request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
-                                 : recording::sampled_events(plan_.groups, sampling);
-    request.places = std::move(places);
-    request.explain = [this](const events::Event& event, const Place& place, int errno_value) {
-        return explain(event, place, errno_value);
-    };
-    return request;
 }
 
 /// The facts that are known before the first sample. In a run they are those of the presented machine. With -k they

@@ -1,0 +1,124 @@
+// targets.cpp: threads and CPUs of a recording, the sizes of its rings, and why one of its events was refused.
+#include "cli/record/targets.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <ctime>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "host/kernel/sysctl.h"
+#include "host/open_failure.h"
+#include "host/process/cgroups.h"
+#include "recording/exact_events.h"
+#include "try.h"
+
+namespace anyperf::cli::record {
+
+namespace {
+
+using counting::Place;
+
+constexpr std::size_t kDefaultRing = 4 << 20;
+// With copied stacks: a ring of 32 MiB holds 512 stacks of 64 KiB. If there are many CPUs, each ring is smaller, so
+// that all rings together take at most 256 MiB.
+constexpr std::size_t kLargestRing = 32 << 20, kAllRings = 256 << 20;
+constexpr std::uint32_t kWatermarkShare = 8;  // of a ring
+
+/// Advice for a request that the virtual PMU refuses.
+std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
+    const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
+    if (sampling.frequency && most && *sampling.frequency > static_cast<std::uint64_t>(*most))
+        return fmt::format("give -F max, or at most -F {}", *most);
+    if (sampling.clock && *sampling.clock != CLOCK_MONOTONIC && *sampling.clock != CLOCK_MONOTONIC_RAW)
+        return "give -k monotonic or -k monotonic_raw";
+    return "use --kernel, or another event (see `anyperf list`)";
+}
+
+}  // namespace
+
+Targets::~Targets() {
+    if (cgroup_fd_ >= 0) ::close(cgroup_fd_);
+}
+
+/// The threads to record; -1: all tasks.
+Result<std::vector<pid_t>> Targets::tasks(pid_t command) {
+    if (options_.is_cpu_wide()) return std::vector<pid_t>{-1};
+    if (options_.targets_command()) return std::vector<pid_t>{command};
+    if (!options_.tid_numbers.empty()) return options_.tid_numbers;
+    std::vector<pid_t> threads;
+    for (const pid_t process : options_.pid_numbers) {
+        const auto own = kernel_.threads_of(process);
+        if (own.empty())
+            return std::unexpected(Error{fmt::format("cannot record process {}", process), "there is no such process",
+                                         "give the id of one that runs (see `ps -e`)"});
+        std::ranges::copy(own, std::back_inserter(threads));
+    }
+    return threads;
+}
+
+/// Each thread on each CPU: the kernel maps no ring of an inherited event without a CPU (recording/open_set.h).
+Result<std::vector<Place>> Targets::places(pid_t command) {
+    auto cpus = options_.cpus.empty() ? kernel_.online_cpus() : options_.cpus;
+    const auto threads = TRY(tasks(command));
+    if (!options_.cgroup.empty()) {
+        const std::string directory = TRY(host::cgroup_directory(host::Root{}, options_.cgroup));
+        cgroup_fd_ = kernel_.open_directory(directory);
+        if (cgroup_fd_ < 0)
+            return std::unexpected(Error{fmt::format("cannot record the cgroup {}", options_.cgroup),
+                                         fmt::format("{}: {}", directory, std::strerror(-cgroup_fd_)), ""});
+    }
+    std::vector<Place> places;
+    for (const pid_t thread : threads)
+        for (const int cpu : cpus)
+            places.push_back(cgroup_fd_ >= 0 ? Place{.pid = cgroup_fd_, .cpu = cpu, .cgroup = true}
+                                             : Place{.pid = thread, .cpu = cpu, .cgroup = false});
+    return places;
+}
+
+/// Why an event was refused. The virtual PMU gives its reason. The kernel gives only an errno, whose cause is looked
+/// for.
+Error Targets::explain(const events::Event& event, const Place& place, int errno_value) const {
+    if (plan_.hosted)
+        return Error{fmt::format("cannot record {}", event.name),
+                     plan_.hosted->kernel().cause_of_refusal().value_or("the virtual PMU refuses it"),
+                     fix_for_virtual_pmu(options_.sampling)};
+    return host::why_open_failed({.attr = events::attr_to_open(event),
+                                  .pid = place.pid,
+                                  .cpu = place.cpu,
+                                  .group_fd = -1,
+                                  .flags = place.cgroup ? recording::kPidCgroup : 0},
+                                 errno_value, event.name);
+}
+
+/// The size of a ring without -m.
+std::size_t Targets::default_ring(const std::vector<Place>& places) const {
+    if (options_.sampling.call_graph != recording::CallGraph::stacks && !options_.off_cpu) return kDefaultRing;
+    std::set<int> cpus;
+    for (const Place& place : places) cpus.insert(place.cpu);
+    return std::clamp(std::bit_floor(kAllRings / std::max<std::size_t>(cpus.size(), 1)), kDefaultRing, kLargestRing);
+}
+
+Result<recording::OpenRequest> Targets::request(pid_t command) {
+    std::vector<Place> places = TRY(this->places(command));
+    recording::OpenRequest request;
+    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : default_ring(places);
+    request.ring_bytes_are_wanted = options_.ring_bytes != 0;
+    request.stacks_may_shrink = !options_.sampling.stack_bytes_are_wanted;
+    auto sampling = options_.sampling;
+    sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
+    request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
+                                 : recording::sampled_events(plan_.groups, sampling);
+    request.places = std::move(places);
+    request.explain = [this](const events::Event& event, const Place& place, int errno_value) {
+        return explain(event, place, errno_value);
+    };
+    return request;
+}
+
+}  // namespace anyperf::cli::record
