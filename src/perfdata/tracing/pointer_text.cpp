@@ -1,3 +1,5 @@
+// pointer_text.cpp: a function for each kind of address, which writes what pointer() in the kernel's lib/vsprintf.c
+// does.
 #include "perfdata/tracing/pointer_text.h"
 
 #include <fmt/format.h>
@@ -27,7 +29,7 @@ void append_ipv4(bool padded, Bytes bytes, std::string& text) {
         fmt::format_to(std::back_inserter(text), "{}{:0{}}", i == 0 ? "" : ".", byte(bytes, i), padded ? 3 : 1);
 }
 
-/// With 'c' in the shortest form (RFC 5952), which is inet_ntop()'s.
+/// Eight groups of four digits, or with 'c' the shortest form (RFC 5952), which inet_ntop() writes.
 void append_ipv6(bool colons, bool compressed, Bytes bytes, std::string& text) {
     if (bytes.size() != 16) {
         text += "INVALIDIPv6";

@@ -16,13 +16,14 @@ struct Header {
     std::uint64_t id_bytes, ranges, units;
 };
 constexpr std::array<char, 8> kMagic{'a', 'n', 'y', 'c', 'o', 'd', 'e', '1'};
-constexpr std::uint64_t kMostFileBytes = 128 << 20, kMostBytes = 256 << 20;
+constexpr std::uint64_t kMostFileBytes = 128 << 20;  // a larger file is not written
+constexpr std::uint64_t kMostBytes = 256 << 20;      // of all files; those that were written longest ago are removed
 
 constexpr std::size_t aligned(std::size_t size) {
     return (size + 7) & ~std::size_t{7};
 }
 
-/// `count` rows from `at` on, which is moved after them. Nothing if they pass the end.
+/// `count` rows that begin at `at`; moves `at` after them. Nothing if they are not whole in `bytes`.
 template <class Row>
 std::optional<std::span<const Row>> rows_at(std::span<const std::byte> bytes, std::size_t& at, std::uint64_t count) {
     if (at > bytes.size() || at % alignof(Row) != 0 || count > (bytes.size() - at) / sizeof(Row)) return {};
