@@ -25,27 +25,27 @@ class Bash(Case):
                   f"COMP_WORDS[0]='{anyperf}'; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _anyperf; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         return subprocess.run(["bash", "-c", program], text=True, capture_output=True, timeout=60, check=True).stdout.split()
 
-    def test_verbs(self):
+    def test_verbs_are_completed(self):
         self.assertEqual(self.completions("anyperf ex"), ["export", "explain"])
         self.assertEqual(self.completions("anyperf help ex"), ["export", "explain"])
         self.assertIn("help", self.completions("anyperf "))
 
-    def test_options(self):
+    def test_options_are_completed(self):
         self.assertEqual(self.completions("anyperf list --j"), ["--json"])
         self.assertEqual(self.completions("anyperf stat -a --virt"), ["--virtual"])
 
-    def test_events_and_their_aliases(self):
+    def test_events_and_their_aliases_are_completed(self):
         self.assertEqual(self.completions("anyperf encode page-f"), ["page-faults"])
         self.assertEqual(self.completions("anyperf stat -e minor-f"), ["minor-faults"])
         for name in ("cycles", "cpu-cycles", "branches", "branch-instructions"):
             self.assertIn(name, self.completions(f"anyperf stat -e {name}"))
 
-    def test_events_after_a_comma_or_brace(self):
+    def test_events_are_completed_after_a_comma_or_brace(self):
         self.assertEqual(self.completions("anyperf stat -e cycles,page-f"), ["cycles,page-faults"])
         self.assertEqual(self.completions("anyperf stat -e {cycles,page-f"), ["{cycles,page-faults"])
         self.assertEqual(self.completions("anyperf stat --event=page-f"), ["page-faults"])
 
-    def test_metrics_after_m(self):
+    def test_metrics_are_completed_after_m(self):
         self.assertIn("nothing", self.completions("anyperf stat -M no_such_met") or ["nothing"])
         names = subprocess.run([ANYPERF, "completion", "metrics"], text=True, capture_output=True, check=True).stdout.split()
         if "tma_info_thread_ipc" not in names:
@@ -53,7 +53,7 @@ class Bash(Case):
         self.assertEqual(self.completions("anyperf stat -M tma_info_thread_ip"), ["tma_info_thread_ipc"])
         self.assertEqual(self.completions("anyperf stat --metrics=Ret,tma_info_thread_ip"), ["Ret,tma_info_thread_ipc"])
 
-    def test_tracepoints_after_their_colon(self):
+    def test_tracepoints_are_completed_after_their_colon(self):
         program = self.file("anyperf", "#!/bin/sh\necho sched:sched_switch; echo sched:sched_wakeup\n", 0o755)
         self.assertEqual(self.completions("anyperf stat -e sched:sched_swi", program), ["sched_switch"])
         self.assertEqual(self.completions("anyperf stat -e cycles,sched:sched_swi", program), ["sched_switch"])

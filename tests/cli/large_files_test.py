@@ -44,10 +44,10 @@ class LargeFiles(Case):
             if verb[0] == "script":
                 self.assertEqual(self.file("out").read_bytes().count(b":"), samples)
 
-    def test_a_file_of_rounds(self):
+    def test_a_file_of_rounds_is_read_in_bounded_memory(self):
         self.check(self.recording(8000, marks=True), 8000)
 
-    def test_a_file_without_rounds(self):
+    def test_a_file_without_rounds_is_read_in_bounded_memory(self):
         self.check(self.recording(8000, marks=False), 8000)
 
 

@@ -30,11 +30,11 @@ class Help(Case):
 
 
 class DidYouMean(Case):
-    def test_misspelt_verbs(self):
+    def test_misspelt_verbs_have_a_suggestion(self):
         self.assert_error(anyperf("stta", "--", "true"), 125, "unknown verb stta", "did you mean 'stat'?")
         self.assert_error(anyperf("zzzzzz"), 125, "anyperf --help describes them")
 
-    def test_misspelt_options(self):
+    def test_misspelt_options_have_a_suggestion(self):
         self.assert_error(anyperf("list", "--jsno"), 125, "unknown option --jsno", "did you mean '--json'?")
         self.assert_error(anyperf("stat", "--virtaul", "--", "true"), 125, "did you mean '--virtual'?")
         self.assert_error(anyperf("run", "--deterministc", "--", "true"), 125, "did you mean '--deterministic'?")
@@ -48,17 +48,17 @@ class DidYouMean(Case):
 class BadValues(Case):
     """Errors name the option and the mistake, not types of the program."""
 
-    def test_missing_value(self):
+    def test_a_missing_value_is_named(self):
         for words in (["stat", "-e"], ["report", "-i"]):
             self.assert_error(anyperf(*words), 125, "bad --", "its value is missing")
 
-    def test_value_that_is_not_a_number(self):
+    def test_a_value_that_is_not_a_number_is_refused(self):
         for words, what in ((["report", "--percent-limit", "x"], "bad --percent-limit x"),
                             (["run", "--deterministic", "--seed", "x", "--", "true"], "bad --seed x")):
             self.assert_error(anyperf(*words), 125, what, "it is not a number that fits")
 
 
-    def test_value_out_of_range(self):
+    def test_a_value_out_of_range_is_refused(self):
         for verb in ("report", "annotate", "diff"):
             for value in ("-5", "100.5", "nan", "inf"):
                 self.assert_error(anyperf(verb, f"--percent-limit={value}"), 125, "bad --percent-limit", "0 to 100")
@@ -87,7 +87,7 @@ class FullDisk(Case):
             streams = {name: full if stream == "full" else stream for name, stream in streams.items()}
             return subprocess.run([ANYPERF, *map(str, words)], text=True, timeout=60, check=False, **streams)
 
-    def test_results_on_standard_output(self):
+    def test_results_that_standard_output_does_not_take_are_an_error(self):
         saved = self.file("saved")
         for words in (["--help"], ["--version"], ["help", "stat"], ["list", "sw"], ["list", "--json", "sw"], ["list", "--all", "zen4"],
                       ["encode", "cycles"], ["encode", "--json", "cycles"], ["encode", "--c", "cycles"], ["explain"],
@@ -95,14 +95,14 @@ class FullDisk(Case):
             result = self.run_with(words, stdout="full", stderr=subprocess.PIPE)
             self.assert_error(result, 125, "cannot write the results to standard output", "No space left on device")
 
-    def test_results_on_standard_error(self):
+    def test_results_that_standard_error_does_not_take_are_an_error(self):
         for words in (["stat", "-n", "--", "true"], ["stat", "--virtual", "--", "true"], ["stat", "--csv", "-e", "page-faults:u", "--", "true"],
                       ["stat", "--json", "-n", "--", "true"], ["stat", "-I", "50", "-e", "page-faults:u", "--", "sleep", "0.2"],
                       ["stat", "-v", "-r", "2", "-n", "--", "true"], ["run", "--count", "--", "true"]):
             result = self.run_with(words, stdout=subprocess.PIPE, stderr="full")
             self.assertEqual((result.returncode, result.stdout), (125, ""), words)
 
-    def test_results_in_a_file(self):
+    def test_results_that_a_file_does_not_take_are_an_error(self):
         for words in (["stat", "-o", "/dev/full", "-n", "--", "true"], ["run", "--count-to", "/dev/full", "--", "true"]):
             result = self.run_with(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(result.returncode, 125, words)

@@ -118,16 +118,16 @@ class Mutated(Case):
                 before = samples
             self.assertGreater(before, 0)
 
-    def test_first_quarter(self):
+    def test_files_of_the_first_quarter_are_read_or_refused(self):
         self.check(0, 4)
 
-    def test_second_quarter(self):
+    def test_files_of_the_second_quarter_are_read_or_refused(self):
         self.check(1, 4)
 
-    def test_third_quarter(self):
+    def test_files_of_the_third_quarter_are_read_or_refused(self):
         self.check(2, 4)
 
-    def test_last_quarter(self):
+    def test_files_of_the_last_quarter_are_read_or_refused(self):
         self.check(3, 4)
 
 

@@ -104,7 +104,7 @@ class OffCpu(Recorder):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue([ns for names, ns in self.waited() if "sleeps_long" in names and ns >= 150 * MS])
 
-    def test_many_switches_of_children(self):
+    def test_each_wait_of_children_is_seen(self):
         script = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done"
         self.record(*CLOCK, "--off-cpu", command=["sh", "-c", script])
         text = run(ANYPERF, "script", "--no-inline", "-i", self.path).stdout.decode()

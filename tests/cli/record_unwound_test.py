@@ -138,7 +138,7 @@ class Unwound(Recorder):
             self.assertIn(b"compressed :", run("perf", "report", "--header-only", "-i", self.path).stdout)
         self.assertLess(self.path.stat().st_size, 3000 * self.stacks().total())
 
-    def test_several_events_a_pipe_and_compression(self):
+    def test_several_events_are_unwound_into_a_pipe_and_compressed(self):
         options = ("--kernel", "-e", "cpu-clock:u/freq=1000/,page-faults:u/period=1/", "--call-graph", "dwarf")
         self.record(*options, "-z", command=[self.deep, 1000])
         self.assertGreater(self.share(*["deep"] * 11, "main"), 0.2)

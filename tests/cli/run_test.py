@@ -43,7 +43,7 @@ class Names(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             json.loads(result.stderr.decode("utf-8"))
 
-    def test_tables_of_threads_with_such_names(self):
+    def test_tables_show_threads_with_such_names(self):
         script = NAMES + "print('ready', flush=True); sys.stdin.read()"
         for words in (["--json"], ["--csv"], []):
             with subprocess.Popen(["python3", "-S", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:

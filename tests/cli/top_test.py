@@ -159,7 +159,7 @@ class Screen(Measured):
         self.press("q")
         self.await_screen(r"^the sum is \d+\nended with 3$")
 
-    def test_a_small_window_and_a_changed_one(self):
+    def test_the_screen_fits_a_window_that_shrinks_and_grows(self):
         self.start("--", self.program, DEADLINE)
         self.await_screen(r"\[\.\] hot$")
         self.tmux("resize-window", "-x", "40", "-y", "5")

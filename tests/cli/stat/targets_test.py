@@ -164,6 +164,17 @@ class Targets(Case):
             self.assertNotIn(0, values.values())
             self.assertEqual(list(values.values()), sorted(values.values(), reverse=True))
 
+    def test_instances_of_a_pmu_are_added_up_except_with_no_merge(self):
+        events = Path("/sys/bus/event_source/devices").glob("uncore_*_0/events/*")
+        typed = next((f"{path.parts[-3][:-2]}/{path.name}/" for path in sorted(events) if "." not in path.name), None)
+        if typed is None or os.geteuid() != 0:
+            self.skipTest("needs root, and a PMU outside of the cores with several instances")
+        names = [[event["name"] for event in self.objects(stat(*words, "--json", "-a", "-e", typed, "--", "true").stderr)[0]["events"]]
+                 for words in ([], ["--no-merge"])]
+        self.assertEqual(names[0], [typed])
+        self.assertGreaterEqual(len(names[1]), 1)
+        self.assertNotIn(typed, names[1])
+
     def test_whole_machine_is_counted(self):
         if os.geteuid() != 0:
             self.skipTest("counting every CPU needs privilege")

@@ -4,9 +4,10 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from compiled_program import CompiledProgram
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 ROUNDS = 1000
@@ -41,19 +42,9 @@ def cpu_has(flag):
     return flag in re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.M)[1].split()
 
 
-@unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
-class Arithmetic(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.program = Path(cls.directory.name) / "arithmetic"
-        source = Path(cls.directory.name) / "arithmetic.c"
-        source.write_text(SOURCE)
-        subprocess.run(["gcc", "-O1", "-o", cls.program, source], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
+class Arithmetic(CompiledProgram):
+    name = "arithmetic"
+    source = SOURCE
 
     def counted(self, command):
         """What `stat -x,` prints, by event."""
@@ -91,10 +82,10 @@ class Arithmetic(unittest.TestCase):
                    [ANYPERF, "run", "--", "perf", "stat", "-x,", "-e"])
 
     def test_a_width_that_is_read_by_others_and_sampled_is_the_same(self):
-        got = subprocess.run([ANYPERF, "record", "--virtual", "-e", "r04c7", "-c", "7", "-o", f"{self.directory.name}/data", "--",
+        got = subprocess.run([ANYPERF, "record", "--virtual", "-e", "r04c7", "-c", "7", "-o", f"{self.directory}/data", "--",
                               str(self.program), "sse", str(ROUNDS)], text=True, capture_output=True, timeout=100)
         self.assertEqual(got.returncode, 0, got.stderr)
-        report = subprocess.run([ANYPERF, "script", "-i", f"{self.directory.name}/data", "-F", "event"], text=True, capture_output=True, check=True)
+        report = subprocess.run([ANYPERF, "script", "-i", f"{self.directory}/data", "-F", "event"], text=True, capture_output=True, check=True)
         self.assertEqual(len(report.stdout.split("\n")) - 1, 3 * ROUNDS // 7)
 
     @unittest.skipIf(shutil.which("papi_command_line") is None, "papi-tools is not installed")

@@ -125,7 +125,7 @@ class CallStacks(unittest.TestCase):
         inside = {chain[1:] for chain in found if chain and chain[0] == function}
         return {chain[:chain.index("main") + 1] if "main" in chain else chain for chain in inside}
 
-    def test_exceptions(self):
+    def test_calls_that_an_exception_leaves_are_gone(self):
         program = self.build("throws", """
             #include <cstdio>
             volatile unsigned long work;
@@ -139,7 +139,7 @@ class CallStacks(unittest.TestCase):
         self.assertEqual(self.innermost(found, "leaf"), {("after", "catches", "main")})
         self.assertGreater(sum(times for chain, times in found.items() if chain[:1] == ("leaf",)), 100)
 
-    def test_contexts(self):
+    def test_switched_contexts_have_the_calls_of_their_stack(self):
         program = self.build("contexts", """
             #include <ucontext.h>
             volatile unsigned long work;
@@ -165,7 +165,7 @@ class CallStacks(unittest.TestCase):
         self.assertEqual(self.innermost(found, "leaf"),
                          {("yields", "first"), ("yields", "second_part", "second"), ("resumes", "main")})
 
-    def test_coroutines_and_threads(self):
+    def test_coroutines_and_threads_have_the_calls_of_their_own(self):
         program = self.build("coroutines", """
             #include <coroutine>
             #include <thread>

@@ -48,18 +48,18 @@ class MemoryLimits(unittest.TestCase):
                          [without_pid(line) for line in native[1].splitlines()])
         return native[1]
 
-    def test_address_space_set_inside(self):
+    def test_a_limit_of_address_space_set_inside_is_as_natively(self):
         shown = self.assert_same_inside("v", [*range(0, 8000, 250), 16000, 100000], "ls /proc/version")
         self.assertIn(": 127", shown)  # a library does not fit
         self.assertIn(": 139", shown)  # the program itself does not fit
         self.assertIn(": 0", shown)
 
-    def test_data_set_inside(self):
+    def test_a_limit_of_data_set_inside_is_as_natively(self):
         shown = self.assert_same_inside("d", [*range(0, 300, 12), 500, 4000, 100000], "ls /proc/version")
         self.assertIn(": 127", shown)
         self.assertIn(": 0", shown)
 
-    def test_stack_set_inside(self):
+    def test_a_limit_of_the_stack_set_inside_is_as_natively(self):
         shown = self.assert_same_inside("s", [4, 8, 16, 20, 24, 32, 64, 200, 8192], f"{self.program} stack 100")
         self.assertIn(": 139", shown)
         self.assertIn(": 0", shown)

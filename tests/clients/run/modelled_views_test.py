@@ -4,9 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
+
+from compiled_program import CompiledProgram
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 SOURCE = """
@@ -42,22 +42,13 @@ int main(int argc, char** argv) {
 CYCLES = "cycles,stalled-cycles-frontend,stalled-cycles-backend"
 
 
-@unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
-class ModelledViews(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.program = Path(cls.directory.name) / "kernels"
-        source = Path(cls.directory.name) / "kernels.c"
-        source.write_text(SOURCE)
-        subprocess.run(["gcc", "-O1", "-g", "-o", cls.program, source], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
+class ModelledViews(CompiledProgram):
+    name = "kernels"
+    source = SOURCE
+    options = ("-O1", "-g")
 
     def output_of(self, *command):
-        got = subprocess.run(command, text=True, capture_output=True, timeout=200, cwd=self.directory.name)
+        got = subprocess.run(command, text=True, capture_output=True, timeout=200, cwd=self.directory)
         self.assertEqual(got.returncode, 0, got.stderr)
         return got.stdout + got.stderr
 

@@ -4,9 +4,9 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
+
+from compiled_program import CompiledProgram
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 SOURCE = """
@@ -28,19 +28,10 @@ def rows(text):
 
 
 @unittest.skipIf(shutil.which("perf") is None, "perf is not installed")
-@unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
-class PerfCommands(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.program = Path(cls.directory.name) / "shaped"
-        source = Path(cls.directory.name) / "shaped.c"
-        source.write_text(SOURCE)
-        subprocess.run(["gcc", "-O0", "-g", "-o", cls.program, source], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
+class PerfCommands(CompiledProgram):
+    name = "shaped"
+    source = SOURCE
+    options = ("-O0", "-g")
 
     def perf(self, *words, calls=100, stderr=False, options=()):
         """Runs a perf command under anyperf, with options of `run`, in the data directory. The program and its argument
@@ -49,7 +40,7 @@ class PerfCommands(unittest.TestCase):
         for word in words:
             arguments += [str(self.program), str(calls)] if word == "SHAPED" else [word]
         got = subprocess.run([ANYPERF, "run", *options, "--", "perf", *arguments], text=True, capture_output=True, check=True,
-                             timeout=100, cwd=self.directory.name)
+                             timeout=100, cwd=self.directory)
         return got.stderr if stderr else got.stdout
 
     def test_stat_repeats(self):
@@ -130,13 +121,13 @@ class PerfCommands(unittest.TestCase):
     def test_top_shows_the_hottest_function(self):
         script = f"{self.program} 1000000 & echo $! > top.pid; exec perf top --stdio -e instructions:u -p $! -d 1"
         top = subprocess.Popen([ANYPERF, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, cwd=self.directory.name)
+                               stderr=subprocess.STDOUT, cwd=self.directory)
         seen = b""
         while not re.search(rb"\d+\.\d+% +shaped .*leaf", seen):
             line = top.stdout.readline()
             self.assertTrue(line, seen)
             seen += line
-        os.kill(int((Path(self.directory.name) / "top.pid").read_text()), signal.SIGKILL)
+        os.kill(int((self.directory / "top.pid").read_text()), signal.SIGKILL)
         top.terminate()
         top.communicate(timeout=60)
 
@@ -156,7 +147,7 @@ class PerfCommands(unittest.TestCase):
     def test_record_has_the_context_switches_of_a_sleeping_task(self):
         self.perf("record", "-q", "-e", "instructions:u", "--switch-events", "-o", "switches.data", "sleep", "0.2")
         script = subprocess.run(["perf", "script", "-i", "switches.data", "--show-switch-events"], text=True,
-                                capture_output=True, cwd=self.directory.name, check=True)
+                                capture_output=True, cwd=self.directory, check=True)
         switches = re.findall(r"sleep +(\d+) .*?(\d+\.\d+): PERF_RECORD_SWITCH (IN|OUT) *(preempt)?", script.stdout)
         times = [float(time) for _, time, _, _ in switches]
         self.assertGreaterEqual(max(b - a for a, b in zip(times, times[1:])), 0.19, script.stdout)

@@ -204,7 +204,7 @@ class Turns(RepeatedRuns):
     def test_a_spinning_thread_lets_the_other_run(self):
         self.assertEqual(self.assert_repeats(self.build(SPIN)), b"seen\n")
 
-    def test_shared_locks_and_signals_between_processes(self):
+    def test_shared_locks_and_signals_between_processes_repeat(self):
         output = self.assert_repeats(self.build(SHARED))
         self.assertTrue(output.startswith(b"0 1 1 "), output)
 
