@@ -248,6 +248,67 @@ class Exact(unittest.TestCase):
         shown = subprocess.run([ANYPERF, "report", "-i", path], capture_output=True, text=True, timeout=200)
         self.assertIn("the recording was not finished", shown.stderr)
 
+    def interrupted(self, ends, options=("--exact",)):
+        """A program that works for ever, until `ends` is called with the recorder and it. Returns the recorder's exit status, and the
+        share of the function that it works in."""
+        program, source = self.directory / "works", self.directory / "works.c"
+        if not program.exists():
+            source.write_text("""
+                #include <fcntl.h>
+                #include <unistd.h>
+                volatile unsigned long sum;
+                __attribute__((noinline)) void work(void) { for (int i = 0; i < 1000; i++) sum = sum * 3 + i; }
+                int main(int count, char** words) {
+                    for (int i = 0; ; i++) { work(); if (i == 1000) close(open(words[count - 1], O_WRONLY)); }
+                }
+            """)
+            subprocess.run(["cc", "-O1", "-o", program, source], check=True)
+        path, began = self.directory / "interrupted.data", self.directory / "began"
+        os.mkfifo(began)
+        with subprocess.Popen([ANYPERF, "record", "-q", *options, "-o", path, "--", program, began], cwd=self.directory) as recorder:
+            began.read_bytes()  # until the program opens and closes it
+            children = Path("/proc", str(recorder.pid), "task", str(recorder.pid), "children")
+            ends(recorder.pid, int(children.read_text().split()[0]))
+            status = recorder.wait(timeout=200)
+        began.unlink()
+        weights = collections.Counter()
+        shown = subprocess.run([ANYPERF, "report", "-i", path, "--json"], capture_output=True, text=True, timeout=200, check=True)
+        self.assertEqual(shown.stderr, "", "the file is complete")
+        for row in json.loads(shown.stdout):
+            if row["event"] == "instructions:u":
+                weights[row["symbol"]] += row["period"]
+        return status, weights["work"] / weights.total()
+
+    def test_a_signal_to_the_recorder_leaves_what_was_counted(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for options in (["--exact"], ["--virtual", "-c", "1", "-e", "instructions"]):
+                with self.subTest(signal=number, options=options):
+                    status, share = self.interrupted(lambda recorder, _, number=number: os.kill(recorder, number), options)
+                    self.assertEqual(status, -number)
+                    self.assertGreater(share, 0.9)
+
+    def test_a_killed_program_leaves_what_was_counted(self):
+        for number in (signal.SIGKILL, signal.SIGSEGV):
+            with self.subTest(signal=number):
+                status, share = self.interrupted(lambda _, program, number=number: os.kill(program, number))
+                self.assertEqual(status, -number)
+                self.assertGreater(share, 0.9)
+
+    def test_a_full_disk_leaves_the_first_part(self):
+        room = self.directory / "room"
+        room.mkdir()
+        mount = f"mount -t tmpfs -o size=100k none {room} && "
+        alone = ["unshare", "-m", "sh", "-c"]
+        if subprocess.run([*alone, mount + "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this process cannot mount a file system")
+        copy = self.directory / "part.data"
+        record = f"{ANYPERF} record -q --exact -o {room}/perf.data -- {self.program}; echo $?; cp {room}/perf.data {copy}"
+        result = subprocess.run([*alone, mount + record], capture_output=True, text=True, timeout=200)
+        self.assertEqual(result.stdout.split()[-1], "125", result)
+        self.assertIn("the disk is full", result.stderr)
+        shown = subprocess.run([ANYPERF, "report", "-i", copy, "--json"], capture_output=True, text=True, timeout=200, check=True)
+        self.assertGreater(len(json.loads(shown.stdout)), 10)
+
     def test_what_it_cannot_do_is_refused(self):
         for options in (["-F", "99"], ["-c", "1000"], ["-g"], ["-b"], ["-e", "cycles"], ["--kernel"], ["-D", "10"], ["-k", "mono"]):
             with self.subTest(options=options):
