@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "abi/describe.h"
 #include "abi/event_ids.h"
@@ -83,8 +85,30 @@ VirtualCount virtual_count(const events::Event& event, const NamesOfRun& names) 
     return stat::is_modelled(event, false) ? VirtualCount::cost_model : VirtualCount::exact;
 }
 
+/// What the kernel answers to an open. The open of a tracepoint and its close take the kernel some 40 ms. It answers
+/// alike for all tracepoints of a system: the users that may open them differ by system only (TRACE_EVENT_FL_CAP_ANY:
+/// system calls). So one of each system is opened.
+class KernelAnswers {
+  public:
+    explicit KernelAnswers(const host::Root& root) : root_(root) {}
+
+    host::Usability to(const events::Event& event) {
+        if (event.attr.type != abi::kTypeTracepoint) return ask(event);
+        const std::string system = event.name.substr(0, event.name.find(':'));
+        const auto [answer, fresh] = of_systems_.try_emplace({system, event.attr.flags});
+        if (fresh) answer->second = ask(event);
+        return answer->second;
+    }
+
+  private:
+    host::Usability ask(const events::Event& event) const { return host::usability(call_of(event), event.name, root_); }
+
+    const host::Root& root_;
+    std::map<std::pair<std::string, std::uint64_t>, host::Usability> of_systems_;  // by system and flags
+};
+
 /// Why the kernel was not asked to open the event, or what it answered.
-host::Usability kernel_usability(const EventFacts& facts, const host::Root& root) {
+host::Usability kernel_usability(const EventFacts& facts, KernelAnswers& answers) {
     const events::Event& event = facts.event;
     const std::string what = "cannot open " + event.name;
     if (!event.absent_pmu.empty())
@@ -93,7 +117,7 @@ host::Usability kernel_usability(const EventFacts& facts, const host::Root& root
         return {Use::no_pmu, {what, "this machine's kernel has no PMU " + event.missing_pmu, ""}};
     if (facts.of_presented_machine)
         return {Use::no_pmu, {what, "only the CPU that a run presents has an event of this name", ""}};
-    return host::usability(call_of(event), event.name, root);
+    return answers.to(event);
 }
 
 /// The command that counts the event; empty if nothing does.
@@ -165,6 +189,7 @@ Result<std::vector<EventFacts>> event_facts(const host::Root& root, const std::v
     const auto machine = events::Machine::read(root.path("/"));
     const NamesOfRun names = names_of_run(root);
     const bool has_virtual_pmu = host::is_x86(root);
+    KernelAnswers answers{root};
     std::vector<EventFacts> all;
     for (const std::string& text : texts) {
         const Parsed parsed = TRY(parse(machine, root, text));
@@ -172,7 +197,7 @@ Result<std::vector<EventFacts>> event_facts(const host::Root& root, const std::v
             for (const events::Event& event : group.events) {
                 EventFacts facts{event, parsed.of_presented_machine, {}, VirtualCount::none};
                 if (has_virtual_pmu) facts.virtual_pmu = virtual_count(event, names);
-                facts.kernel = kernel_usability(facts, root);
+                facts.kernel = kernel_usability(facts, answers);
                 all.push_back(std::move(facts));
             }
     }
