@@ -12,6 +12,7 @@ SAMPLE_TYPE = 1 | 2 | 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
 SAMPLE_ID_ALL = 1 << 18
 HEADER_BYTES = 104
 TRACING_DATA, EVENT_DESC = 1, 12
+HEADER_ATTR, HEADER_TRACING_DATA = 64, 66
 NUMBERS = (0, 1, 2, 3, 4, 7, 8, 0x10, 0x11, -1)
 
 
@@ -99,3 +100,16 @@ def recording(events, seed):
     head = b"PERFILE2" + struct.pack("<QQQQQQQQ", HEADER_BYTES, 80, attrs_at, len(attrs), data_at, len(records), 0, 0)
     head += sum(1 << bit for bit, _ in sections).to_bytes(32, "little")
     return head + ids + attrs + records + table + b"".join(body for _, body in sections)
+
+
+def in_pipe_mode(recording):
+    """The same recording as `perf record -o -` writes it: what the header says becomes records before the others."""
+    _, attr_bytes, attrs_at, attrs_size, data_at, data_size = struct.unpack_from("<QQQQQQ", recording, 8)
+    stream = b"PERFILE2" + struct.pack("<Q", 16)
+    for at in range(attrs_at, attrs_at + attrs_size, attr_bytes):
+        ids_at, ids_size = struct.unpack_from("<QQ", recording, at + attr_bytes - 16)
+        body = recording[at:at + attr_bytes - 16] + recording[ids_at:ids_at + ids_size]
+        stream += struct.pack("<IHH", HEADER_ATTR, 0, 8 + len(body)) + body
+    formats_at, size = struct.unpack_from("<QQ", recording, data_at + data_size)
+    stream += struct.pack("<IHHI", HEADER_TRACING_DATA, 0, 12, size) + recording[formats_at:formats_at + size] + b"\0" * (-size % 8)
+    return stream + recording[data_at:data_at + data_size]

@@ -161,6 +161,19 @@ class Script(Case):
             # The classes of differences are in docs/compatibility.md.
             self.assertLessEqual(sum(line[0] == "-" for line in differing), 0.025 * len(perf), differing[:20])
 
+    def test_a_pipe_gives_the_formats_of_any_number_of_tracepoints(self):
+        events = made_tracepoints.formats()
+        if not events:
+            self.skipTest("tracefs cannot be read")
+        path, words = self.file("perf.data"), ["script", "-F", "ip,trace", "-i"]
+        for several in (dict(list(events.items())[:40]), events):  # 40 are more than a pipe gives at a time
+            recording = made_tracepoints.recording(several, 1)
+            path.write_bytes(recording)
+            stream = subprocess.run([ANYPERF, *words, "-"], input=made_tracepoints.in_pipe_mode(recording), capture_output=True, timeout=60,
+                                    check=True)
+            self.assertEqual(stream.stdout.decode(errors="replace").splitlines(), lines(ANYPERF, *words, path))
+            self.assertGreater(len(stream.stdout), 40 * len(several))
+
     def test_unknown_fields_are_refused_with_the_known_ones(self):
         result = subprocess.run([ANYPERF, "script", "-F", "colour"], text=True, capture_output=True, timeout=60, check=False)
         self.assert_error(result, 125, "cannot print 'colour'", "comm pid")
