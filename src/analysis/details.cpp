@@ -14,7 +14,8 @@ std::size_t Details::Hash::operator()(const Raw& raw) const {
     std::uint64_t bits = raw.space;
     for (const std::uint64_t each :
          {std::uint64_t{detail.trace.value}, detail.weight, detail.data_source, detail.data_address,
-          detail.physical_address, detail.data_page_size, detail.code_page_size, detail.branch_flags, raw.from, raw.to})
+          detail.physical_address, detail.data_page_size, detail.code_page_size, detail.branch_flags, detail.time,
+          detail.transaction, raw.from, raw.to})
         bits = (bits ^ each) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
     return bits ^ bits >> 32;
 }
@@ -43,6 +44,8 @@ DetailId Details::of(const perfdata::Sample& sample, std::size_t event) {
     keep(Part::physical_address, &profile::Detail::physical_address, sample.physical_address);
     keep(Part::page_sizes, &profile::Detail::data_page_size, sample.data_page_size);
     keep(Part::page_sizes, &profile::Detail::code_page_size, sample.code_page_size);
+    keep(Part::time, &profile::Detail::time, sample.time - sample.time % profile::kTimeQuantum);
+    keep(Part::transaction, &profile::Detail::transaction, sample.transaction);
     if (trace) {
         trace_.clear();
         traces_.append(sample, event, trace_);

@@ -2,6 +2,8 @@
 // perf_mem_data_src in linux/perf_event.h. A field of bits has a text for each of them, the lowest first.
 #include "profile/memory_access.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <span>
 #include <string_view>
@@ -115,6 +117,20 @@ std::string data_source_text(std::uint64_t data_source) {
     return "|OP " + (operations.empty() ? "No" : operations) + "|LVL " + memory_level_text(data_source) + "|SNP " +
            memory_snoop_text(data_source) + "|TLB " + memory_tlb_text(data_source) + "|LCK " +
            memory_lock_text(data_source) + "|BLK " + memory_block_text(data_source);
+}
+
+// The bits are PERF_TXN_* of linux/perf_event.h, the texts those of hist_entry__transaction_snprintf() in
+// tools/perf/util/sort.c, Linux 6.1. The upper half is the code that the program gave to its abort.
+std::string transaction_text(std::uint64_t transaction) {
+    constexpr std::array<std::string_view, 8> kTexts{"EL ",    "TX ",  "SYNC ",      "ASYNC ",
+                                                     "RETRY ", "CON ", "CAP-WRITE ", "CAP-READ "};
+    constexpr std::uint64_t kSync = 1 << 2, kAsync = 1 << 3;
+    std::string text;
+    for (std::size_t i = 0; i < kTexts.size(); ++i)
+        if ((transaction >> i & 1) != 0) text += kTexts[i];
+    if (transaction != 0 && (transaction & (kSync | kAsync)) == 0) text += "NEITHER ";
+    if (const std::uint64_t code = transaction >> 32; code != 0) text += fmt::format(":{:x}", code);
+    return text;
 }
 
 std::string page_size_text(std::uint64_t bytes) {

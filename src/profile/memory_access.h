@@ -20,6 +20,9 @@ std::string memory_block_text(std::uint64_t data_source);
 /// "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A", as `perf script -F data_src`.
 std::string data_source_text(std::uint64_t data_source);
 
+/// "TX SYNC CON :1f", PERF_SAMPLE_TRANSACTION as `perf report -s transaction`; empty of 0.
+std::string transaction_text(std::uint64_t transaction);
+
 /// "4K", "2M", "1G"; "N/A" of 0.
 std::string page_size_text(std::uint64_t bytes);
 

@@ -102,7 +102,9 @@ enum class Part : std::uint8_t {
     physical_address,
     page_sizes,
     branch,
-    branch_flags
+    branch_flags,
+    time,
+    transaction
 };
 class Parts {
   public:
@@ -114,6 +116,9 @@ class Parts {
     unsigned bits_ = 0;
 };
 
+/// Details keep times in steps of so many ns, as perf does by default (perf report --time-quantum).
+inline constexpr std::uint64_t kTimeQuantum = 100'000'000;
+
 /// What a sample says beyond its task and its stack. A part that the reader's options leave out is empty.
 struct Detail {
     StringId trace{};               ///< what a tracepoint says, as text
@@ -123,6 +128,8 @@ struct Detail {
     std::uint64_t data_page_size = 0, code_page_size = 0;
     LocationId from = kNone<LocationId>, to = kNone<LocationId>;  ///< of a branch
     std::uint64_t branch_flags = 0;                               ///< the third word of struct perf_branch_entry
+    std::uint64_t time = 0;                                       ///< of the sample in ns, rounded down to kTimeQuantum
+    std::uint64_t transaction = 0;                                ///< PERF_SAMPLE_TRANSACTION
 
     bool operator==(const Detail&) const = default;
 };

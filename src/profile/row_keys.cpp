@@ -61,7 +61,10 @@ std::uint64_t text_value(const std::string& text) {
 std::uint64_t detail_value(const Profile& profile, Key key, const Detail& detail) {
     switch (key) {
         case Key::trace: return detail.trace.value;
-        case Key::weight: return detail.weight;
+        case Key::weight:
+        case Key::total_weight: return detail.weight;
+        case Key::time: return detail.time;
+        case Key::transaction: return detail.transaction;
         // Several words have one text, so the text decides. Two of the few texts do not have one hash of 64 bits.
         case Key::memory_level: return text_value(memory_level_text(detail.data_source));
         case Key::memory_snoop: return text_value(memory_snoop_text(detail.data_source));
@@ -106,6 +109,8 @@ std::string detail_text(const Profile& profile, Key key, const Detail& detail) {
     switch (key) {
         case Key::trace: return std::string{profile.text(detail.trace)};
         case Key::weight: return std::to_string(detail.weight);
+        case Key::time: return fmt::format("{}.{:06}", detail.time / 1'000'000'000, detail.time % 1'000'000'000 / 1000);
+        case Key::transaction: return transaction_text(detail.transaction);
         case Key::memory_level: return memory_level_text(detail.data_source);
         case Key::memory_snoop: return memory_snoop_text(detail.data_source);
         case Key::memory_tlb: return memory_tlb_text(detail.data_source);
@@ -221,6 +226,8 @@ std::string key_text(const Profile& profile, Key key, const Row& row) {
             const std::string_view file = profile.text(file_of(profile, row.place, row.line_frame));
             return std::string{file.substr(file.rfind('/') + 1)};
         }
+        // The samples of a row have one weight, and its total is shown (hist_entry__global_weight_snprintf()).
+        case Key::total_weight: return std::to_string(detail_of(profile, row.context).weight * row.samples);
         default: return detail_text(profile, key, detail_of(profile, row.context));
     }
 }

@@ -47,7 +47,10 @@ enum class Key : std::uint8_t {
     mispredicted,
     in_transaction,
     aborted,
-    branch_cycles
+    branch_cycles,
+    total_weight,
+    time,
+    transaction
 };
 
 struct KeyName {
@@ -69,6 +72,7 @@ inline constexpr std::array kKeyNames{
     KeyName{"srcfile", Key::source_file, "Source File", Part::none, true},
     KeyName{"trace", Key::trace, "Trace output", Part::trace},
     KeyName{"local_weight", Key::weight, "Local Weight", Part::weight},
+    KeyName{"weight", Key::total_weight, "Weight", Part::weight},
     KeyName{"mem", Key::memory_level, "Memory access", Part::data_source},
     KeyName{"snoop", Key::memory_snoop, "Snoop", Part::data_source},
     KeyName{"tlb", Key::memory_tlb, "TLB access", Part::data_source},
@@ -88,6 +92,8 @@ inline constexpr std::array kKeyNames{
     KeyName{"in_tx", Key::in_transaction, "Branch in transaction", Part::branch_flags},
     KeyName{"abort", Key::aborted, "Transaction abort", Part::branch_flags},
     KeyName{"cycles", Key::branch_cycles, "Basic Block Cycles", Part::branch_flags},
+    KeyName{"time", Key::time, "Time", Part::time},
+    KeyName{"transaction", Key::transaction, "Transaction", Part::transaction},
 };
 
 /// A table has no more keys than this.

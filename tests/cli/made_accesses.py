@@ -1,11 +1,12 @@
 """Writes a perf.data file of memory accesses with chosen DATA_SRC words: a machine without a PMU has none to record."""
 import struct
 
-# IP | TID | TIME | ADDR | PERIOD | WEIGHT | DATA_SRC | PHYS_ADDR | DATA_PAGE_SIZE
-SAMPLE_TYPE = 1 | 2 | 4 | 8 | 1 << 8 | 1 << 14 | 1 << 15 | 1 << 19 | 1 << 22
+# IP | TID | TIME | ADDR | PERIOD | WEIGHT | DATA_SRC | TRANSACTION | PHYS_ADDR | DATA_PAGE_SIZE
+SAMPLE_TYPE = 1 | 2 | 4 | 8 | 1 << 8 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 19 | 1 << 22
 RAW_EVENT, SAMPLE, USER = 4, 9, 2
 HEADER_BYTES, ATTR_BYTES = 104, 128
 HIT, MISS = 2, 4
+TRANSACTIONS = [0, *(1 << i for i in range(8)), 0xff, 2 | 4 | 32, 2 | 8 | 0x2a << 32, 0x1f << 32]  # PERF_TXN_*
 
 
 def word(op=0, level=0, snoop=0, lock=0, tlb=0, number=0, remote=0, more_snoop=0, block=0, hops=0):
@@ -36,8 +37,8 @@ def words():
 def recording(pid, contents=None):
     records = b""
     for i, each in enumerate(contents or words()):
-        body = struct.pack("<QIIQQQQQQQ", 0x401000 + 16 * (i % 7), pid, pid, 1_000_000 * (i + 1), 0x7f0000000000 + i, 1 + i % 3, 10 + i % 5,
-                           each, 0x1000 * i, 4096 if i % 2 else 2 << 20)
+        body = struct.pack("<QIIQQQQQQQQ", 0x401000 + 16 * (i % 7), pid, pid, 1_000_000 * (i + 1), 0x7f0000000000 + i, 1 + i % 3, 10 + i % 5,
+                           each, TRANSACTIONS[i % len(TRANSACTIONS)], 0x1000 * i, 4096 if i % 2 else 2 << 20)
         records += struct.pack("<IHH", SAMPLE, USER, 8 + len(body)) + body
     attr = struct.pack("<IIQQQQQ", RAW_EVENT, ATTR_BYTES, 0x1cd, 1, SAMPLE_TYPE, 0, 1 << 18).ljust(ATTR_BYTES, b"\0")
     attr += struct.pack("<QQ", 0, 0)  # no ids

@@ -168,7 +168,7 @@ class Report(Case):
         # perf 6.1 puts accesses into one row that differ in the newer fields for levels and snoops only.
         old = [word for word in made_accesses.words() if word & made_accesses.NEWER_FIELDS == 0]
         for words, keys in ((made_accesses.words(), ["local_weight", "tlb", "locked", "blocked"]), (old, ["local_weight", "mem", "snoop"]),
-                            (old, ["phys_daddr", "data_page_size"])):
+                            (old, ["phys_daddr", "data_page_size"]), (old, ["weight", "time"]), (old, ["transaction", "local_weight"])):
             path.write_bytes(made_accesses.recording(5_000_001, words))
             perf, ours = self.samples_by(keys, path, "--mem-mode")
             self.assertEqual(perf.total(), len(words))
