@@ -122,8 +122,9 @@ std::uint64_t end_of_awaited(std::uint64_t pc) {
 bool is_stored(const Search& search, const ExecutableRange& range) {
     const Engine& engine = *search.thread.engine;
     const bool alone = engine.threads != nullptr && engine.threads->next_thread == nullptr;
-    return range.stored != 0 && search.limit == 0 && alone && !engine.has_userfaultfd && !engine.exact.on() &&
-           !has_written_files(engine) && engine.store.covers(range, engine.counting, engine.instrumentation) &&
+    return range.stored != 0 && search.limit == 0 && alone && !engine.cache.pairs_returns && !engine.has_userfaultfd &&
+           !engine.exact.on() && !has_written_files(engine) &&
+           engine.store.covers(range, engine.counting, engine.instrumentation) &&
            !log_wants(engine, run::log::kBlocks | run::log::kCode);
 }
 

@@ -63,13 +63,16 @@ struct RunHeader {
     std::uint64_t
         cache_bytes;  ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint32_t separate_writes;  ///< 1: code is not writable where it is executed (engine/cache/code_memory.h)
-    std::uint64_t tuple_limit;      ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
-    std::uint64_t probe_list;       ///< inode of uprobe_events; 0: it has not been made
-    KeptLimits limits;        ///< limits that were set before the run: the engine enforces them, the kernel no longer
-    models::Machine machine;  ///< the modelled caches, TLBs and branch predictors
-    char files_root[256];     ///< directory with the virtual PMU's files
-    char engine_path[4096];   ///< the engine's executable, for execve
-    char store_path[4096];    ///< directory of stored translations (engine/store); empty: they are not stored
+    /// From how many translated blocks on a process pairs its returns with the host's, and one more; 0: the engine
+    /// decides (Cache::pair_returns_from).
+    std::uint32_t pair_returns;
+    std::uint64_t tuple_limit;  ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
+    std::uint64_t probe_list;   ///< inode of uprobe_events; 0: it has not been made
+    KeptLimits limits;          ///< limits that were set before the run: the engine enforces them, the kernel no longer
+    models::Machine machine;    ///< the modelled caches, TLBs and branch predictors
+    char files_root[256];       ///< directory with the virtual PMU's files
+    char engine_path[4096];     ///< the engine's executable, for execve
+    char store_path[4096];      ///< directory of stored translations (engine/store); empty: they are not stored
     std::uint32_t cpu_signature;  ///< vendor, family, model and stepping, for the keys of the store
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 
 namespace anyperf::engine_test {
 
@@ -70,6 +71,14 @@ bool collect(int out, int err, Outcome& outcome, std::chrono::steady_clock::time
 }
 
 }  // namespace
+
+std::vector<std::string> usual_environment() {
+    std::vector<std::string> out{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8",
+                                 "HOME=/nonexistent", "LANG=C.UTF-8"};
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        if (std::string_view{*variable}.starts_with("ANYPERF_ENGINE_")) out.emplace_back(*variable);
+    return out;
+}
 
 Outcome run(const Command& command) {
     PipeEnds out, err;

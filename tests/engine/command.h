@@ -16,11 +16,14 @@ struct Outcome {
     bool timed_out = false;  ///< Command::limit was reached and the command was killed
 };
 
+/// The environment of a command, the same on every machine, and the variables ANYPERF_ENGINE_... of the test itself: so
+/// a whole suite can be run with such a setting.
+std::vector<std::string> usual_environment();
+
 struct Command {
     std::vector<std::string> words;   ///< the program and its arguments
     std::filesystem::path directory;  ///< working directory; empty: that of the test
-    std::vector<std::string> environment{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                                         "LC_ALL=C.UTF-8", "HOME=/nonexistent", "LANG=C.UTF-8"};
+    std::vector<std::string> environment = usual_environment();
     std::chrono::seconds limit{100};  ///< after this time its process group is killed
 };
 

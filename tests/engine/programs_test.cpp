@@ -150,6 +150,33 @@ TEST_P(ExactProgram, HasTheSameCountsWithASmallCache) {
     EXPECT_EQ(counted("64K"), large);
 }
 
+/// Returns are paired with the host's from the first block on. Without it only those of large programs are.
+Command with_paired_returns(const char* from, Command command) {
+    command.environment.emplace_back(std::string{"ANYPERF_ENGINE_PAIR_RETURNS="} + from);
+    return command;
+}
+
+TEST_P(SmallProgram, BehavesAsNativelyWithPairedReturns) {
+    expect_as_native(command_of(GetParam()), with_paired_returns("0", under_engine(command_of(GetParam()))));
+}
+
+TEST_P(SmallProgram, BehavesAsNativelyWithPairedReturnsInASmallCache) {
+    expect_as_native(command_of(GetParam()),
+                     with_cache_of("64K", with_paired_returns("100", under_engine(command_of(GetParam())))));
+}
+
+TEST_P(ExactProgram, HasTheSameCountsWithPairedReturns) {
+    const auto counted = [&](const char* from) {  // same length of the environment, since programs scan it
+        const auto file = scratch_.path() / from;
+        run(with_paired_returns(from, under_engine(command_of(GetParam()), {"--count", "--count-to", file.string()})));
+        return counts_in(file).value("total", nlohmann::json{});
+    };
+    const auto unpaired = counted("never");
+    ASSERT_TRUE(unpaired.is_object()) << "the engine wrote no counts";
+    EXPECT_EQ(counted("00000"), unpaired);
+    EXPECT_EQ(counted("00100"), unpaired);
+}
+
 /// With words for eight tuples nearly every segment adds to several. Eight and as many as fit: environments of one
 /// length, since programs scan it.
 TEST_P(ExactProgram, HasTheSameCountsWithFewTuples) {

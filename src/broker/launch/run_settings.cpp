@@ -56,6 +56,22 @@ Result<std::uint32_t> separate_writes() {
                                  "give 1 for code that is not writable where it is executed"});
 }
 
+/// ANYPERF_ENGINE_PAIR_RETURNS, for tests and measurements: the value of RunHeader::pair_returns for a number of blocks
+/// or `never`. 0 if it is not set.
+Result<std::uint32_t> pair_returns() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_PAIR_RETURNS");
+    if (wish == nullptr) return 0;
+    const std::string_view text{wish};
+    constexpr std::uint32_t kNever = ~std::uint32_t{0};
+    if (text == "never") return kNever;
+    std::uint32_t blocks = 0;
+    const auto [rest, error] = std::from_chars(text.begin(), text.end(), blocks);
+    if (error == std::errc{} && rest == text.end() && blocks < kNever - 1) return blocks + 1;
+    return std::unexpected(Error{"cannot start the engine",
+                                 "ANYPERF_ENGINE_PAIR_RETURNS=" + std::string{text} + " is not a number of blocks",
+                                 "give 0 to pair all returns, or never"});
+}
+
 /// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.
 Result<std::uint64_t> tuple_limit() {
     const char* const wish = std::getenv("ANYPERF_ENGINE_TUPLES");
@@ -193,6 +209,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     header.separate_writes = TRY(separate_writes());
+    header.pair_returns = TRY(pair_returns());
     header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));

@@ -9,7 +9,8 @@
 namespace anyperf::broker {
 
 /// Makes a run's memory with the settings of the options and of the environment (ANYPERF_ENGINE_CACHE,
-/// ANYPERF_ENGINE_LOG, ANYPERF_ENGINE_SEPARATE_WRITES). Error: a setting that is not valid, or as of RunMemory::make().
+/// ANYPERF_ENGINE_LOG, ANYPERF_ENGINE_PAIR_RETURNS, ANYPERF_ENGINE_SEPARATE_WRITES). Error: a setting that is not
+/// valid, or as of RunMemory::make().
 Result<RunMemory> make_run_memory(const RunOptions& options);
 
 }  // namespace anyperf::broker

@@ -64,11 +64,12 @@ struct Exit {
                                      ///< is never linked
     std::uint64_t length : 4 = 0;    ///< of the instruction that ends at the target, if `control_number` is set; else 0
     ExitId next_incoming = 0;        ///< list of the exits that are linked to `to`
-    std::int32_t stub = 0;  ///< where the operand leads while the exit is not linked, in bytes from the operand
+    std::int32_t stub = 0;  ///< where the operand leads while the exit is not linked, in bytes from the operand; of a
+                            ///< pad, its word, in bytes from the start of `from`
 
     std::uint64_t target() const { return static_cast<std::uint64_t>(std::int64_t{signed_target}); }
     void set_target(std::uint64_t address) { signed_target = static_cast<std::int64_t>(address << 6) >> 6; }
-    /// Of the instruction of set_emulated_instruction(); of every other exit Control::none.
+    /// Of the instruction of set_emulated_instruction(); of a pad Control::ret; of every other exit Control::none.
     x86_64::Control control() const { return static_cast<x86_64::Control>(control_number); }
     /// Notes the instruction that ends at the target. The block exits before it, and the engine emulates it; or, for
     /// Control::x87_state, the block exits after it, and the engine corrects what it has stored.
@@ -76,6 +77,13 @@ struct Exit {
         control_number = static_cast<std::uint64_t>(instruction.control) & 63u;
         length = instruction.length & 15u;
     }
+    /// Makes it the record of a pad (x86_64/translate/returns.cpp), which compares with the word at this distance from
+    /// the start of its block. No thread leaves a block by it.
+    void set_pad(std::int64_t word) {
+        control_number = static_cast<std::uint64_t>(x86_64::Control::ret) & 63u;
+        stub = static_cast<std::int32_t>(word);
+    }
+    bool is_pad() const { return control() == x86_64::Control::ret; }
 };
 static_assert(sizeof(Exit) == 24);
 

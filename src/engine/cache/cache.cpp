@@ -214,6 +214,12 @@ void Cache::unlink(Block& block) {
     block.incoming = 0;
 }
 
+/// Makes the pad match no return address: no address has these upper bits.
+void Cache::close_pad(const Block& block, const Exit& pad) {
+    constexpr std::uint64_t kMatchesNone = std::uint64_t{1} << 62;
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(writable(block.host + pad.stub)), kMatchesNone, __ATOMIC_RELEASE);
+}
+
 void Cache::remove(Block& block) {
     if (block.dead) return;
     unlink(block);
@@ -224,6 +230,7 @@ void Cache::remove(Block& block) {
     // block. They are also removed from the lists of their targets.
     for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
         Exit& exit = exits[id];
+        if (exit.is_pad()) close_pad(block, exit);
         if (exit.to == 0) continue;
         // An Exit has no link to its predecessor in the list, to be small, so the predecessor is searched for.
         ExitId* place = &blocks[exit.to].incoming;
@@ -280,6 +287,7 @@ void Cache::remove_all() {
 // The discarded pages read as zeros again, and a table of zeros is empty. A thread that was outside of translated code
 // meanwhile notices by `generation` that the numbers of blocks and exits that it has are not valid any more.
 void Cache::free_all() {
+    pairs_returns = pairs_returns || blocks.used() >= pair_returns_from;
     for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].free_all();
     blocks.free_all();
     exits.free_all();
@@ -308,6 +316,7 @@ std::size_t Cache::bytes() const {
 }
 
 bool Cache::is_full() const {
+    if (!pairs_returns && blocks.used() >= pair_returns_from) return true;
     constexpr std::size_t kBase = std::size_t{24} << 20;
     constexpr std::size_t kOfCode = 8;
     if (byte_limit != 0) return blocks.used() != 0 && bytes() > byte_limit;

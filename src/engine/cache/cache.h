@@ -53,6 +53,7 @@ class Cache {
   public:
     static constexpr std::uint32_t kMaximumArenas = 64;
     static constexpr std::uint32_t kMaximumBlocks = 1u << 22;
+    static constexpr std::uint32_t kNeverPaired = ~std::uint32_t{0};  ///< of pair_returns_from
     static constexpr std::size_t kTableEntries = 65536;  ///< by the low 16 bits of an application address, one movzx
 
     /// Reserves address space for the records; false if the kernel refuses.
@@ -101,7 +102,8 @@ class Cache {
     /// Pages of them that have been touched since the start of the program, about: what they have cost in page faults.
     std::size_t touched_pages() const;
     /// Whether translations and records take more than byte_limit. Without a limit: whether they take more than 24 MiB
-    /// plus eight times the live code, and more than half of the code that was translated is dead.
+    /// plus eight times the live code, and more than half of the code that was translated is dead. Also once a program
+    /// is so large that its returns are to be paired from now on.
     bool is_full() const;
 
     /// An arena with room for a block, within reach of `pc` if possible; a new one is empty. Null if memory ran out.
@@ -138,9 +140,13 @@ class Cache {
     bool deterministic = false;      ///< rdrand, rdseed, rdtsc, rdtscp and rdpid are emulated; set before the first one
     bool entries_use_loop = false;  ///< indirect entries compare by `loop` (indirect_entry.h); set before the first one
     bool separate_writes = false;   ///< code is written by other addresses (code_memory.h); set before the first one
-    bool flushing = false;          ///< the holder of the lock waits until no thread is in translated code; atomic
-    std::uint32_t generation = 0;   ///< increased by free_all(), after which numbers of blocks and exits are used again
-    std::size_t byte_limit = 0;     ///< set by the user; 0: is_full() decides by the size of the code
+    /// Once there are so many blocks, is_full() has the cache emptied, and from then on returns are paired with the
+    /// host's (x86_64/translate/returns.cpp). Set before the first one.
+    std::uint32_t pair_returns_from = kNeverPaired;
+    bool pairs_returns = false;    ///< they are; changed by free_all() only
+    bool flushing = false;         ///< the holder of the lock waits until no thread is in translated code; atomic
+    std::uint32_t generation = 0;  ///< increased by free_all(), after which numbers of blocks and exits are used again
+    std::size_t byte_limit = 0;    ///< set by the user; 0: is_full() decides by the size of the code
     std::uint64_t live_code_bytes = 0;        ///< of application code, in live blocks
     std::uint64_t translated_code_bytes = 0;  ///< the same with the blocks that died since the last flush
     Pool<Block, kMaximumBlocks> blocks;
@@ -171,6 +177,7 @@ class Cache {
     void patch(std::uint8_t* operand, const std::uint8_t* target);
     void set_on_mismatch(const IndirectEntry& entry, std::uint64_t host);
     void unlink(Block& block);
+    void close_pad(const Block& block, const Exit& pad);
     bool erase(const Block& block);
     static std::uint32_t hash(std::uint64_t pc, std::uint16_t limit) {
         return static_cast<std::uint32_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);

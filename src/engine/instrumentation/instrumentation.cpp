@@ -126,7 +126,8 @@ bool add_return_target(Engine& engine, std::uint64_t pc) {
     if (targets.holds(pc)) return true;
     if (targets.full()) return false;
     targets.add(pc);
-    engine.cache.remove_range(pc, pc + 1);  // with the links and the indirect entry that lead to it
+    // With the links and the indirect entry that lead to it, and with the call before it, whose pad leads to it, too.
+    engine.cache.remove_range(pc - 1, pc + 1);
     return true;
 }
 

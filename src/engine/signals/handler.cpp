@@ -148,16 +148,21 @@ void redirect_to_delivery(Thread& thread, UserContext& user) {
 }
 
 /// Recovers the application's registers and counts: at the first byte of an instruction's translation, or
-/// `in_the_middle` of the translation of an instruction that has faulted.
-void recover_registers(Thread& thread, const BlockPosition& place, const SignalContext& context, bool in_the_middle) {
+/// `in_the_middle` of the translation of an instruction that has faulted. False if that instruction has been executed
+/// all the same: it is a return whose translation could not write to the stack.
+bool recover_registers(Thread& thread, BlockPosition place, const SignalContext& context, bool in_the_middle) {
     thread.registers = registers_of(context);
-    if (in_the_middle) restore_spilled(thread, place, thread.registers);
+    const auto paired =
+        in_the_middle ? recover_paired(thread, context.rip, place, thread.registers) : x86_64::PairedFault::none;
+    if (paired == x86_64::PairedFault::after) return false;
+    if (in_the_middle && paired == x86_64::PairedFault::none) restore_spilled(thread, place, thread.registers);
     restore_lent(thread, place, thread.registers);
     uncount_rest(thread, place);
     thread.registers.rip = place.pc;
-    if (thread.single_step == SingleStep::no) return;
+    if (thread.single_step == SingleStep::no) return true;
     if (place.index == 0 && thread.single_step == SingleStep::resumed) thread.registers.flags |= x86_64::kResumeFlag;
     thread.single_step = place.index == 0 ? SingleStep::no : SingleStep::done;
+    return true;
 }
 
 /// Makes the thread trap after its next host instruction, with all other signals blocked.
@@ -194,6 +199,17 @@ void stop_in_code(Thread& thread, UserContext& user) {
     step(thread, user);
 }
 
+/// Finishes a return that has no pad and whose return address could not be stored again (Routines::unpaired_return):
+/// another thread has changed the stack's mapping. False if the fault is something else.
+bool finish_unpaired_return(Thread& thread, const SignalInfo& info, UserContext& user) {
+    if ((info.signo != kSegv && info.signo != kBus) || user.context.rip != thread.engine->routines.unpaired_return)
+        return false;
+    thread.registers = registers_of(user.context);
+    finish_return(thread, thread.registers);
+    redirect_to_delivery(thread, user);
+    return true;
+}
+
 /// Queues a fault in a block as the application's own, at the instruction that raised it.
 void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserContext& user) {
     const BlockPosition place = x86_64::locate(block, user.context.rip);
@@ -201,8 +217,7 @@ void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserCo
     if (info.signo == kIll || info.signo == kFpe) delivered.address = place.pc;
     if (info.signo == kSegv && hooks::is_ring_fault(thread, info.address))
         delivered.signo = kBus, delivered.code = kNoAddress;
-    recover_registers(thread, place, user.context, true);
-    queue(thread, delivered, user.context, true);
+    if (recover_registers(thread, place, user.context, true)) queue(thread, delivered, user.context, true);
     redirect_to_delivery(thread, user);
 }
 
@@ -290,7 +305,7 @@ bool is_refused_frame(const Thread& thread, const SignalInfo& info, const Signal
 /// A signal that an instruction raised.
 void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     SignalContext& context = user.context;
-    if (end_guarded_run(thread, info, context)) return;
+    if (end_guarded_run(thread, info, context) || finish_unpaired_return(thread, info, user)) return;
     if (is_refused_frame(thread, info, context)) {
         queue(thread, info, context, true);
         return redirect_to_delivery(thread, user);

@@ -56,6 +56,22 @@ bool make_initial_vector_state(Engine& engine) {
     return true;
 }
 
+/// Decides from how many blocks on returns are paired with the host's (docs/engine.md, "Paired returns"). The CPU
+/// foresees the returns of a small program by the table of indirect entries, and pairs take more instructions; those of
+/// a large one it foresees only if they are paired. A process that stores its translations pairs nothing: what is
+/// stored has no pads.
+void decide_about_returns(Engine& engine) {
+    constexpr std::uint32_t kBlocksOfLargeProgram = 24576;
+    if (!x86_64::can_pair_returns(engine.run)) return;
+    Cache& cache = engine.cache;
+    const std::uint32_t wish = engine.run != nullptr ? engine.run->pair_returns : 0;
+    if (wish != 0)
+        cache.pair_returns_from = wish == ~std::uint32_t{0} ? Cache::kNeverPaired : wish - 1;
+    else if (x86_64::is_intel(engine.run) && !engine.store.on())
+        cache.pair_returns_from = kBlocksOfLargeProgram;
+    cache.pairs_returns = cache.pair_returns_from == 0;
+}
+
 /// Makes the process's Engine, or ends the process with a message.
 Engine& make_engine(const StartArgument& argument) {
     add_own_image();
@@ -94,6 +110,7 @@ Engine& make_engine(const StartArgument& argument) {
     if (!make_initial_vector_state(engine))
         refuse(kOwnFailure, "cannot start the engine", "", "no memory for the CPU's vector state", "");
     engine.cache.entries_use_loop = x86_64::loop_is_fast(engine.run);
+    decide_about_returns(engine);
     engine.cache.set_lookup_miss(engine.routines.exit[static_cast<std::size_t>(x86_64::ExitReason::lookup_miss)]);
     return engine;
 }

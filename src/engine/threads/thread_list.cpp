@@ -54,6 +54,7 @@ void wait_until_outside(Thread& thread) {
 
 void add_thread(Engine& engine, Thread& thread) {
     const LockGuard held{engine.cache.lock};
+    if (engine.cache.pairs_returns) x86_64::forget_return_pads(thread, engine.routines);
     thread.next_thread = engine.threads;
     engine.threads = &thread;
 }
@@ -99,6 +100,8 @@ void flush_cache(const Thread& self) {
     for (Thread* thread = engine.threads; thread != nullptr; thread = thread->next_thread)
         if (thread != &self) wait_until_outside(*thread);
     cache.free_all();
+    for (Thread* thread = engine.threads; cache.pairs_returns && thread != nullptr; thread = thread->next_thread)
+        x86_64::forget_return_pads(*thread, engine.routines);
     __atomic_store_n(&cache.flushing, false, __ATOMIC_RELEASE);
 }
 

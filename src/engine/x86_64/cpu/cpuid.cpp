@@ -70,6 +70,16 @@ CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeade
     return answer;
 }
 
+bool can_pair_returns(const run::RunHeader* run) {
+    constexpr std::uint32_t kBmi2 = 1u << 8;
+    return host_cpuid(0, 0, run).eax >= 7 && (host_cpuid(7, 0, run).ebx & kBmi2) != 0;
+}
+
+bool is_intel(const run::RunHeader* run) {
+    constexpr std::uint32_t kGenuineIntel = 0x6c65746e;  // ECX of leaf 0: the last four letters of the vendor
+    return host_cpuid(0, 0, run).ecx == kGenuineIntel;
+}
+
 bool loop_is_fast(const run::RunHeader* run) {
     constexpr std::uint32_t kAuthenticAmd = 0x444d4163;  // ECX of leaf 0: the last four letters of the vendor
     constexpr std::uint32_t kHygonGenuine = 0x656e6975;

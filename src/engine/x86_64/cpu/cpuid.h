@@ -27,4 +27,9 @@ CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeade
 /// micro-operations. For indirect entries (indirect_entry.h).
 bool loop_is_fast(const run::RunHeader* run = nullptr);
 
+/// Whether the CPU has what returns that are paired with the host's use (x86_64/translate/returns.cpp): BMI2.
+bool can_pair_returns(const run::RunHeader* run = nullptr);
+/// Whether the vendor is Intel. Only on CPUs of Intel it was measured that pairing the returns of large programs pays.
+bool is_intel(const run::RunHeader* run = nullptr);
+
 }  // namespace anyperf::engine::x86_64

@@ -43,6 +43,10 @@ enum class ExitReason : std::uint32_t {
 
 inline constexpr std::size_t kExitReasons = static_cast<std::size_t>(ExitReason::count);
 
+/// Entries of Thread::return_pads. They serve 32 KiB of stack: more than what lies between the calls that a CPU's own
+/// predictor of returns remembers.
+inline constexpr std::size_t kReturnPads = 4096;
+
 inline constexpr std::uint64_t kEngineStackBytes = 65536;
 /// A kernel's signal frame takes 3.4 KiB with AVX-512, 12 KiB with AMX.
 inline constexpr std::uint64_t kSignalStackBytes = 65536;
@@ -66,7 +70,7 @@ struct Thread {
     std::uint64_t gs_base;                     ///< the gs base of the application, which %gs does not hold
     std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
     // Translated code uses no field below this line, except the recorded branches, the open calls, the records, the
-    // words for rdpmc and the watchpoint filter.
+    // words for rdpmc, the return pads and the watchpoint filter.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
@@ -118,6 +122,11 @@ struct Thread {
     /// (x86_64/translate/record_accesses.cpp).
     RecordStream records;
     ReadableWords readable;  ///< read and written by translated code, too
+    /// Where the return of the newest call with its return address at such a place on the stack continues: the address
+    /// of a pad (x86_64/translate/returns.cpp). The index is bits 3 to 14 of the place. Each is always the address of
+    /// code that may be entered with the state that a return leaves.
+    std::uint64_t return_pads[kReturnPads];
+    std::uint64_t return_pad_mask;  ///< the bits of rsp that are an index of it
     /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];

@@ -77,11 +77,29 @@ void CodePages::add(std::uint64_t address, std::uint64_t bytes) {
     }
 }
 
-void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu) {
+namespace {
+
+/// Counts the branches after which a block continues.
+struct PassedBranches {
+    std::size_t conditional = 0;
+    std::size_t calls = 0;
+
+    /// Whether a block continues after this one.
+    bool passes(const Instruction& instruction, bool past_calls) {
+        // A backward branch mostly closes a loop and is taken, so the code after it would seldom be executed.
+        if (instruction.control == Control::conditional)
+            return static_cast<std::int64_t>(instruction.immediate) > 0 && conditional++ < kMaximumSideExits;
+        return past_calls && is_call(instruction) && calls++ < kMaximumCalls;
+    }
+};
+
+}  // namespace
+
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu, bool past_calls) {
     out.pc = code.pc;
     out.count = 0;
     std::size_t done = 0;
-    std::size_t passed = 0;
+    PassedBranches passed;
     while (out.count < limit && out.count < kLongestBlock) {
         Instruction& instruction = out.instructions[out.count];
         instruction = {};
@@ -89,11 +107,7 @@ void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, P
         present(instruction, cpu);
         done += instruction.length;
         ++out.count;
-        if (instruction.control == Control::none) continue;
-        // A backward branch mostly closes a loop and is taken, so the code after it would seldom be executed.
-        const bool goes_on =
-            instruction.control == Control::conditional && static_cast<std::int64_t>(instruction.immediate) > 0;
-        if (!goes_on || passed++ == kMaximumSideExits) break;
+        if (instruction.control != Control::none && !passed.passes(instruction, past_calls)) break;
     }
     out.end = code.pc + done;
 }

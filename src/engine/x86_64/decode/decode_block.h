@@ -13,9 +13,10 @@ namespace anyperf::engine::x86_64 {
 
 inline constexpr std::size_t kLongestBlock = 64;     ///< instructions
 inline constexpr std::size_t kMaximumSideExits = 3;  ///< forward conditional branches after which a block continues
+inline constexpr std::size_t kMaximumCalls = 3;      ///< calls after which a block continues, if it does
 
 /// Consecutive instructions. The last one may change control in any way. The only earlier ones that change control are
-/// conditional branches, each of which ends a segment.
+/// conditional branches and calls, each of which ends a segment.
 struct DecodedBlock {
     std::uint64_t pc = 0;
     std::uint64_t end = 0;  ///< address after the last instruction
@@ -41,8 +42,10 @@ struct CodeBytes {
 /// kMaximumSideExits conditional branches that lead forward. It stops earlier after `limit` or kLongestBlock
 /// instructions, or before bytes that can't be decoded. A count of 0 means that `code` does not start with a valid
 /// instruction.
-/// `cpu`: an instruction that it does not have ends the block, too (isa.h).
-void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu = {});
+/// `cpu`: an instruction that it does not have ends the block, too (isa.h). `past_calls`: it also continues after the
+/// first kMaximumCalls calls.
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu = {},
+                  bool past_calls = false);
 
 /// The pages of application code that a translation depends on. A page is named by its first address.
 struct CodePages {

@@ -99,6 +99,11 @@ struct Instruction {
     std::int64_t displacement = 0;  ///< sign-extended; EVEX's disp8*N is not yet multiplied by N
 };
 
+/// Whether it is a near call, direct or indirect.
+inline bool is_call(const Instruction& instruction) {
+    return instruction.control == Control::call || instruction.control == Control::call_indirect;
+}
+
 /// Whether its displacement is a byte that the CPU multiplies by a number N (SDM volume 2, 2.7.5, disp8*N). `code`: its
 /// bytes.
 inline bool has_compressed_displacement(const Instruction& instruction, const std::uint8_t* code) {

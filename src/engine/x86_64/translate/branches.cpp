@@ -171,6 +171,10 @@ void Translation::push_constant(std::uint64_t value) {
 }
 
 void Translation::emit_call(const Instruction& instruction, std::uint64_t address) {
+    if (pairs_call_to(instruction, address + instruction.length)) {
+        emit_paired_call(instruction, address);
+        return emit_direct_exit(address + instruction.length);
+    }
     note_direct_call(branch_target(instruction, address));
     push_constant(address + instruction.length);
     record_direct(branch::kCall, address, branch_target(instruction, address));
@@ -197,11 +201,15 @@ void Translation::emit_indirect_lookup() {
 ///   push RETURN                  of a call only
 ///   movzx r11d, cx;  jmp [TABLE + 8 * r11]
 void Translation::emit_indirect(const Instruction& instruction, std::uint64_t address) {
+    const bool calls = instruction.control == Control::call_indirect;
+    if (calls && pairs_call_to(instruction, address + instruction.length)) {
+        emit_paired_call(instruction, address);
+        return emit_direct_exit(address + instruction.length);
+    }
     spill(kTargetRegister);
     spill(kScratchRegister);
     spilled_ = kTargetRegister | kScratchRegister << 4;
     load_operand(instruction, address, kTargetRegister);
-    const bool calls = instruction.control == Control::call_indirect;
     if (calls && records(branch::kOpenCalls)) append_open_call(address + instruction.length, kScratchRegister);
     if (calls) push_constant(address + instruction.length);
     record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
@@ -218,6 +226,7 @@ void Translation::pop_return_address(const Instruction& instruction) {
 /// A return: as an indirect jump, with pop rcx for the load of the target, and for `ret N` lea N(rsp), rsp. Only the
 /// pop may fault, and rsp has not changed then.
 void Translation::emit_ret(const Instruction& instruction, std::uint64_t address) {
+    if (pairs() && instruction.immediate_bytes == 0) return emit_paired_return();
     spill(kTargetRegister);
     spill(kScratchRegister);
     spilled_ = kTargetRegister | kScratchRegister << 4;

@@ -182,6 +182,31 @@ class Emitter {
     void push_gs(std::size_t offset) {
         byte(0x65), byte(0xff), byte(0x34), byte(0x25), u32(static_cast<std::uint32_t>(offset));
     }
+    void push_gs_by_index(Register index, std::size_t offset) {  // push qword gs:[8 * index + offset]
+        stack_by_index(0xff, rsi, index, offset);
+    }
+    void pop_gs_by_index(Register index, std::size_t offset) {  // pop qword gs:[8 * index + offset]
+        stack_by_index(0x8f, rax, index, offset);
+    }
+    /// pext to, from, gs:[mask]: the bits of `from` that the mask has, next to each other. BMI2; touches no flag.
+    void pext_gs(Register to, Register from, std::size_t mask) {
+        byte(0x65), byte(0xc4), byte(static_cast<std::uint8_t>(to >= r8 ? 0x62 : 0xe2));
+        byte(static_cast<std::uint8_t>(0x82 | (~from & 15) << 3)), byte(0xf5);
+        byte(static_cast<std::uint8_t>(((to & 7) << 3) | 4)), byte(0x25), u32(static_cast<std::uint32_t>(mask));
+    }
+    void ret() { byte(0xc3); }
+    void trap() { byte(0xcc); }  // int3
+    /// A call of code that follows later. Pass the result to bind_far() there.
+    std::uint8_t* call_far_forward() {
+        byte(0xe8), u32(0);
+        return at_ - 4;
+    }
+    void push_word(const std::uint8_t* word) { byte(0xff), byte(0x35), relative(word); }  // push [rip + disp32]
+    void load_word(Register to, const std::uint8_t* word) {                               // mov to, [rip + disp32]
+        byte(to >= r8 ? 0x4c : 0x48), byte(0x8b);
+        byte(static_cast<std::uint8_t>(((to & 7) << 3) | 5)), relative(word);
+    }
+    void store_stack(Register reg, std::int8_t displacement) { stack_form(0x89, reg, displacement); }
     void or_stack(std::int32_t value) {  // or qword [rsp], imm32
         byte(0x48), byte(0x81), byte(0x0c), byte(0x24), u32(static_cast<std::uint32_t>(value));
     }
@@ -270,6 +295,17 @@ class Emitter {
             byte(static_cast<std::uint8_t>(displacement));
         else
             u32(static_cast<std::uint32_t>(displacement));
+    }
+    /// Precondition: `index` is not rsp, which means no index.
+    void stack_by_index(std::uint8_t opcode, Register extension, Register index, std::size_t offset) {
+        byte(0x65);
+        if (index >= r8) byte(0x42);
+        byte(opcode), byte(static_cast<std::uint8_t>((extension << 3) | 4));
+        byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3))), u32(static_cast<std::uint32_t>(offset));
+    }
+    void stack_form(std::uint8_t opcode, Register reg, std::int8_t displacement) {  // [rsp + disp8]
+        byte(reg >= r8 ? 0x4c : 0x48), byte(opcode), byte(static_cast<std::uint8_t>(0x44 | ((reg & 7) << 3)));
+        byte(0x24), byte(static_cast<std::uint8_t>(displacement));
     }
     std::uint8_t* short_forward(std::uint8_t opcode) {
         byte(opcode), byte(0);

@@ -44,9 +44,10 @@
 //   single-stepped to the next block (signals/handler.cpp).
 //
 // LIMITS. Targets that share the low 16 bits are searched one after the other, newest first, however often each is
-// used. A return is an indirect jump here, so the CPU's return predictor is not used. A link reaches 2 GiB; exits to
-// farther arenas pass through the engine. Blocks that are compared on each entry (Block::code) have neither links
-// nor an indirect entry, nor has an address that the agent awaits as a return target (ProcessInstrumentation::targets).
+// used. A return is an indirect jump here; the CPU's return predictor is used only by those that returns.cpp pairs with
+// the host's. A link reaches 2 GiB; exits to farther arenas pass through the engine. Blocks that are compared on each
+// entry (Block::code) have neither links nor an indirect entry, nor has an address that the agent awaits as a return
+// target (ProcessInstrumentation::targets).
 #pragma once
 
 #include <cstdint>

@@ -50,6 +50,21 @@ void restore_spilled(const Thread& thread, const BlockPosition& place, Registers
 /// restore_spilled(): an instruction may borrow a register that is lent.
 void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers);
 
+/// Where a fault in the code of a paired call or return leaves the application (returns.cpp).
+enum class PairedFault {
+    none,    ///< the fault is not in such code, or before it has changed anything but the spilled registers
+    before,  ///< the call has not happened: as of any other fault
+    after,   ///< the return has happened: the application continues at its target
+};
+
+/// If a fault at the host address `host`, which locate() has found at `place`, is in the middle of a paired call or
+/// return: sets `registers`, which are the host's, to the application's, all but rip in case of PairedFault::before.
+/// `place` becomes that of the call.
+PairedFault recover_paired(const Thread& thread, std::uint64_t host, BlockPosition& place, Registers& registers);
+
+/// Finishes a return: its target is in kTargetRegister, and both registers of an indirect branch are spilled.
+void finish_return(const Thread& thread, Registers& registers);
+
 /// Subtracts what the segment's prologue has counted for the instruction at `place` and those after it. The caller is
 /// the thread itself, or its signal handler.
 void uncount_rest(Thread& thread, const BlockPosition& place);

@@ -20,6 +20,11 @@ constexpr std::uint32_t kAlignmentCheck = 1u << 18;
 constexpr std::int32_t kPlainFlags = 2;
 constexpr std::uint8_t kZero = 4;  // condition code of jz
 
+constexpr std::size_t kExitJumpBytes = 8;  // of jmp gs:[disp32]
+
+constexpr std::size_t kUnpairedReturn = kExitJumpBytes * kExitReasons;  // from the start of the cold part
+constexpr std::size_t kUnpairedBytes = 7;                               // of mov [rsp + disp8], reg; jmp rel8
+
 constexpr Register kAllButRaxRsp[] = {rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15};
 
 /// Loads the application's registers from the Thread, but for rsp and the flags. rax comes last: the code before may
@@ -120,6 +125,7 @@ bool emit_routines(Arena& arena, Routines& out) {
     Emitter code{arena.cold(), arena.to_writable()};
     const std::uint8_t* const common = code.at();
     out.start = address_of(common);
+    out.unpaired_return = address_of(arena.cold_start() + kUnpairedReturn);
     emit_common_exit(code);
     out.enter = address_of(code.at());
     emit_enter(code);
@@ -139,11 +145,24 @@ bool emit_routines(Arena& arena, Routines& out) {
 
 namespace {
 
-constexpr std::size_t kExitJumpBytes = 8;  // of jmp gs:[disp32]
-
-void emit_exit_jumps(Arena& arena) {
+/// The jumps, and the returns that no pad serves. A return arrives with its target in kTargetRegister where it has no
+/// pad. From the pad of another call it arrives with the target plus kScratchRegister there. Both registers are
+/// spilled. Only the first instruction accesses memory of the application (finish_unpaired_return() in
+/// signals/handler.cpp).
+///
+///   unpaired:    mov  rcx, -8(rsp)      jmp 1f                     the return address stays where it was (returns.cpp)
+///   mismatched:  not  r11               lea  1(rcx,r11), rcx
+///   1:           movzx cx, r11d         jmp  *TABLE(,r11,8)
+void emit_exit_jumps(Arena& arena, std::uint64_t indirect_table) {
     Emitter code{arena.cold(), arena.to_writable()};
     for (std::size_t i = 0; i < kExitReasons; ++i) code.jmp_gs(offsetof(Thread, exit_routine) + 8 * i);
+    code.store_stack(kTargetRegister, -8);
+    std::uint8_t* const unpaired = code.jmp_forward();
+    code.not_(kScratchRegister);
+    code.lea_sum(kTargetRegister, kTargetRegister, kScratchRegister, 1);
+    code.bind(unpaired);
+    code.movzx16(kScratchRegister, kTargetRegister);
+    code.jmp_table(static_cast<std::uint32_t>(indirect_table), kScratchRegister);
     arena.commit_cold(code.at());
     arena.retain_cold();
 }
@@ -152,7 +171,7 @@ void emit_exit_jumps(Arena& arena) {
 
 Arena* prepared_arena(Cache& cache, std::uint64_t pc) {
     Arena* const arena = cache.arena_for(pc);
-    if (arena != nullptr && !arena->has_retained()) emit_exit_jumps(*arena);
+    if (arena != nullptr && !arena->has_retained()) emit_exit_jumps(*arena, address_of(cache.indirect_table()));
     return arena;
 }
 
@@ -160,11 +179,20 @@ const std::uint8_t* exit_jump_of(const Arena& arena, ExitReason reason) {
     return arena.cold_start() + kExitJumpBytes * static_cast<std::size_t>(reason);
 }
 
+const std::uint8_t* mismatched_return_of(const Arena& arena) {
+    return arena.cold_start() + kUnpairedReturn + kUnpairedBytes;
+}
+
+void forget_return_pads(Thread& thread, const Routines& routines) {
+    for (std::uint64_t& pad : thread.return_pads) pad = routines.unpaired_return;
+}
+
 void set_routines(Thread& thread, const Routines& routines) {
     for (std::size_t i = 0; i < kExitReasons; ++i) thread.exit_routine[i] = routines.exit[i];
     thread.dispatch = reinterpret_cast<std::uint64_t>(routines.dispatch);
     thread.deliver = reinterpret_cast<std::uint64_t>(routines.deliver);
     thread.self = address_of(&thread);
+    thread.return_pad_mask = (kReturnPads - 1) << 3;
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -31,6 +31,7 @@ struct Routines {
     std::uint64_t run_in_place_end = 0;
     std::uint64_t exit[kExitReasons] = {};  ///< by ExitReason
     std::uint64_t end = 0;
+    std::uint64_t unpaired_return = 0;  ///< what an unused entry of Thread::return_pads leads to
     // The functions that they call; set before the first thread is made.
     void (*dispatch)(Thread&) = nullptr;  ///< handles every exit
     void (*deliver)(Thread&) = nullptr;   ///< called by `enter` while Thread::pending is set; does not return
@@ -51,6 +52,12 @@ inline constexpr std::size_t kExitPayloadAt = 8;
 inline constexpr std::size_t kExitJumpAt = 13;
 /// Writes an exit to the engine into a prepared arena: it stores the payload and jumps to the exit routine.
 void emit_exit_to_engine(Emitter& code, const Arena& arena, ExitReason reason, std::uint32_t payload);
+
+/// Where a pad of a prepared arena jumps if the return was to another address than the pad's (returns.cpp).
+const std::uint8_t* mismatched_return_of(const Arena& arena);
+
+/// Makes all entries of Thread::return_pads unused. Precondition: the thread is not in translated code.
+void forget_return_pads(Thread& thread, const Routines& routines);
 
 /// Sets the fields of a new thread that the routines and translated code use.
 void set_routines(Thread& thread, const Routines& routines);

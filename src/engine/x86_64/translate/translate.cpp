@@ -41,7 +41,7 @@ void Translation::end_before_translated() {
 /// The instructions of a shorter block cost what they cost in the ordinary one.
 void Translation::decode_instructions(std::uint16_t limit) {
     const std::size_t most = single_instruction_ ? 1 : limit != 0 ? limit : kLongestBlock;
-    decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_, cache_.presented);
+    decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
     if (!counts_cost()) return;
     compute_costs();
     for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
@@ -53,6 +53,7 @@ bool Translation::begin_block(std::uint16_t limit) {
     single_instruction_ = limit == kSingleInstruction;
     decode_instructions(limit);
     if (!single_instruction_) end_before_breakpoint();
+    end_after_unpaired_call();
     end_before_translated();
     id_ = cache_.blocks.allocate();
     const std::uint32_t marks = cache_.marks.allocate(static_cast<std::uint32_t>(decoded_.count + 1));
@@ -93,6 +94,8 @@ void Translation::emit_instructions() {
             emit_plain(instruction, address);
         else if (last)
             emit_block_end(instruction, address);
+        else if (is_call(instruction))
+            emit_paired_call(instruction, address);
         else
             emit_side_exit(instruction, address);
         block_->marks[i].spilled = spilled_;
@@ -105,6 +108,7 @@ void Translation::emit_instructions() {
         emit_emulated(Instruction{.control = Control::interrupt}, decoded_.pc);
     else if (!decoded_.ends_in_control())
         emit_direct_exit(address);
+    emit_call_tails();
 }
 
 void Translation::relocate(const Emitter& code, RelocationKind kind, const std::uint8_t* field, std::uint64_t value,

@@ -46,7 +46,7 @@ namespace anyperf::engine::x86_64 {
 
 // Block::exits is one byte. An instruction has one exit if its memory accesses are checked, and up to two more if it
 // may change control.
-static_assert(kLongestBlock + 2 * (kMaximumSideExits + 1) <= 0xff);
+static_assert(kLongestBlock + 2 * (kMaximumSideExits + kMaximumCalls + 2) <= 0xff);
 
 inline constexpr models::Machine kDefaultMachine{};
 
@@ -213,6 +213,15 @@ class Translation {
     void emit_direct_exit(std::uint64_t target);
     void emit_emulated(const Instruction& instruction, std::uint64_t next);
     void emit_x87_state(const Instruction& instruction, std::uint64_t address);
+    // returns.cpp: calls and returns that are paired with the host's
+    bool pairs() const;
+    bool pairs_call_to(const Instruction& instruction, std::uint64_t return_address) const;
+    void end_after_unpaired_call();
+    void emit_paired_call(const Instruction& instruction, std::uint64_t address);
+    void emit_pad(std::uint64_t return_address, const std::uint8_t* constants);
+    void emit_paired_return();
+    void emit_call_tails();
+
     ExitId new_exit(std::uint64_t target);
     void emit_exit(Emitter& code, ExitReason reason, std::uint32_t payload);
     std::uint8_t* exit_stub(ExitReason reason, std::uint32_t payload);
@@ -248,6 +257,13 @@ class Translation {
     void finish_relocations();
     CodePages* code_pages() { return relocations_ != nullptr ? &relocations_->pages : nullptr; }
 
+    /// The rest of a paired call, after the host's call.
+    struct CallTail {
+        std::uint8_t* operand;          ///< of the host's call
+        const std::uint8_t* constants;  ///< the return address
+        std::uint64_t target;           ///< of a direct call; 0: kTargetRegister has it
+    };
+
     Cache& cache_;
     Arena& arena_;
     Counting counting_;
@@ -264,12 +280,14 @@ class Translation {
     DecodedBlock decoded_;
     Block* block_ = nullptr;
     BlockId id_ = 0;
-    InstructionCosts costs_{};            ///< of the block's instructions, if cycles are counted
-    bool out_of_records_ = false;         ///< no room for an exit: the block can't be used
-    RecordingPlan plan_;                  ///< of the current segment, while accesses are recorded
-    std::size_t lane_ = 0;                ///< the lane that the current segment charges
-    Register lent_ = rsp;                 ///< the register that the segment's prologue has used; rsp: none
-    std::size_t lent_until_ = 0;          ///< index of the instruction that overwrites it
+    InstructionCosts costs_{};     ///< of the block's instructions, if cycles are counted
+    bool out_of_records_ = false;  ///< no room for an exit: the block can't be used
+    RecordingPlan plan_;           ///< of the current segment, while accesses are recorded
+    std::size_t lane_ = 0;         ///< the lane that the current segment charges
+    Register lent_ = rsp;          ///< the register that the segment's prologue has used; rsp: none
+    std::size_t lent_until_ = 0;   ///< index of the instruction that overwrites it
+    std::array<CallTail, kMaximumCalls + 1> tails_;
+    std::size_t tail_count_ = 0;
     std::uint8_t spilled_ = Mark::kNone;  ///< registers that the current instruction spills, as in Mark::spilled
 };
 
