@@ -56,9 +56,9 @@ enum class Predictor : std::uint8_t {
 
 struct BranchUnit {
     Predictor predictor = Predictor::gshare;
-    std::uint8_t table_bits = 16;   ///< log2 of the number of gshare's counters
+    std::uint8_t table_bits = 17;   ///< log2 of the number of gshare's counters; its history has one bit less
     std::uint8_t site_bits = 16;    ///< log2 of the number of branches that branches/sites.h can distinguish
-    std::uint8_t target_bits = 13;  ///< log2 of the number of targets of indirect branches
+    std::uint8_t target_bits = 15;  ///< log2 of the number of targets of indirect branches
     std::uint8_t return_entries = 16;
     bool operator==(const BranchUnit&) const = default;
 };

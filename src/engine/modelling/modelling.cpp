@@ -9,6 +9,7 @@
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/modelling/thread_models.h"
+#include "engine/x86_64/translate/predict.h"
 
 namespace anyperf::engine {
 
@@ -65,15 +66,19 @@ bool make_models(Thread& thread) {
     const models::Machine& machine = machine_of(*thread.engine);
     std::uint64_t core_bytes = 0;
     models::Core* const core = machine.one_core ? modelling.only_core : new_core(thread, core_bytes);
-    const Room<ThreadModels> room{models::Branches::words(machine.branches)};
+    const bool in_thread = x86_64::can_predict_in_code(machine.branches);
+    const Room<ThreadModels> room{in_thread ? 0 : models::Branches::words(machine.branches)};
     if (core == nullptr || room.start == nullptr) return false;
-    auto* const made = new (room.start) ThreadModels(thread, *core, machine.branches, machine.latencies, room.words());
+    if (in_thread) x86_64::clear_predictors(thread);
+    auto* const made = new (room.start)
+        ThreadModels(thread, *core, machine.branches, machine.latencies, in_thread ? thread.predictors : room.words());
     made->bytes = room.bytes;
     made->core_bytes = core_bytes;
     if (!machine.one_core) modelling.shared->join(*core);
     made->next = modelling.threads;
     modelling.threads = made;
     thread.models = made;
+    thread.counts_mispredictions = 1;
     return true;
 }
 
@@ -90,23 +95,27 @@ bool models_accesses(Modelling& modelling) {
     return false;
 }
 
-/// Makes code record what the models of all threads need. Code that records needlessly is only slow, so it is removed
-/// at most kMaximumRemovals times.
+/// Makes code record what the models of all threads need, or predict branches itself if they need nothing else. Code
+/// that does so needlessly is only slow, so it is removed at most kMaximumRemovals times.
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     Modelling& modelling = engine.modelling;
     const bool wanted = modelling.threads != nullptr;
     const bool accesses = models_accesses(modelling);
-    const bool recorded = engine.counting.recording && engine.counting.recording_accesses;
-    if (wanted == engine.counting.recording && accesses == recorded) return;
+    x86_64::Counting& counting = engine.counting;
+    const bool predicting = wanted && !accesses && x86_64::can_predict_in_code(machine_of(engine).branches);
+    const bool recording = wanted && !predicting;
+    const bool recorded = counting.recording && counting.recording_accesses;
+    if (recording == counting.recording && accesses == recorded && predicting == counting.predicting) return;
     const bool less = !wanted || (recorded && !accesses);
     if (less && modelling.times_removed++ >= kMaximumRemovals) return;
-    if (wanted && !modelling.reserved && !engine.cache.reserve_recordings())
+    if (recording && !modelling.reserved && !engine.cache.reserve_recordings())
         fail("no memory for what the models of caches need", 0);
-    modelling.reserved = true;
-    engine.counting.recording = wanted;
-    engine.counting.recording_accesses = accesses;
-    engine.counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
+    modelling.reserved = modelling.reserved || recording;
+    counting.predicting = predicting;
+    counting.recording = recording;
+    counting.recording_accesses = accesses;
+    counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
     engine.cache.remove_all();
 }
 
@@ -116,7 +125,9 @@ void set_modelling(Thread& thread, bool wanted, bool accesses) {
     const bool is_modelled = thread.models != nullptr;
     const bool same = wanted == is_modelled && (!is_modelled || thread.models->accesses == accesses);
     // The child of a fork has its parent's translations.
-    const bool records_for_none = thread.engine->counting.recording && thread.engine->modelling.threads == nullptr;
+    const x86_64::Counting& counting = thread.engine->counting;
+    const bool records_for_none =
+        (counting.recording || counting.predicting) && thread.engine->modelling.threads == nullptr;
     if (same && (wanted || !records_for_none)) return;
     if (!wanted) {
         end_modelling(thread);
@@ -135,6 +146,7 @@ void end_modelling(Thread& thread) {
     if (old == nullptr) return;
     Modelling& modelling = thread.engine->modelling;
     thread.models = nullptr;
+    thread.counts_mispredictions = 0;
     const LockGuard held{modelling.lock};
     for (ThreadModels** place = &modelling.threads; *place != nullptr; place = &(*place)->next) {
         if (*place != old) continue;
@@ -161,6 +173,7 @@ void reset_modelling(Thread& thread) {
     modelling.only_core = nullptr;
     modelling.times_removed = 0;
     thread.models = nullptr;
+    thread.counts_mispredictions = 0;
 }
 
 }  // namespace anyperf::engine

@@ -48,11 +48,10 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
     switch (segment.control()) {
         case Control::conditional:
         case Control::rcx_branch: branches.conditional(pc, next, next != end); break;
-        case Control::jump: branches.jump(pc, next); break;
         case Control::jump_indirect: branches.indirect_jump(pc, next); break;
-        case Control::call: branches.call(pc, next, end); break;
+        case Control::call: branches.call(end); break;
         case Control::call_indirect: branches.indirect_call(pc, next, end); break;
-        case Control::ret: branches.ret(pc, next); break;
+        case Control::ret: branches.ret(next); break;
         default: break;
     }
 }

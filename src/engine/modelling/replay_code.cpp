@@ -332,9 +332,6 @@ class SegmentCode {
             case Control::rcx_branch:
                 if (gshare_ != nullptr) return write_conditional();
                 break;
-            case Control::jump:
-                if (gshare_ != nullptr) return write_jump();
-                break;
             case Control::jump_indirect:
             case Control::call:
             case Control::call_indirect:
@@ -348,47 +345,35 @@ class SegmentCode {
     }
 
     // Branches::conditional() without a branch on what the program's branch does:
-    //   rsi where it went    ecx 1 if taken    edi what its site has seen    r10 the path    r9 where that is
+    //   rsi where it went    ecx 1 if taken    edi what its site has seen    r10d the path    r9 where that is
     void write_conditional() {
         const std::uint64_t end = segment_.pc + segment_.bytes;
         const std::uint64_t pc = end - segment_.last_bytes;
         out_.load(rsi, r15, offsetof(RecordedSegment, pc));
-        out_.load(r9, rbp, offsetof(Frame, history));
-        out_.load(r10, r9, 0);
         out_.load(r8, rbp, offsetof(Frame, directions));
         out_.mov(rdx, end);
         out_.xor32(rcx, rcx);
         out_.cmp(rsi, rdx);
         out_.set(Condition::not_equal, rcx);
-        const auto site = static_cast<std::int64_t>(sites_.index_of(pc));
-        out_.load8(rdi, r8, site);
+        site_ = static_cast<std::int64_t>(sites_.index_of(pc));
+        out_.load8(rdi, r8, site_);
         out_.cmp(rdi, models::Sites::kBoth);
         one_way_ = out_.jcc_far(Condition::not_equal);
-        write_counter(pc);
-        after_counter_ = out_.at();
-        write_path(pc);
-        site_ = site;
-    }
-
-    // Branches::jump(), with the registers of write_conditional().
-    void write_jump() {
-        out_.load(rsi, r15, offsetof(RecordedSegment, pc));
         out_.load(r9, rbp, offsetof(Frame, history));
-        out_.load(r10, r9, 0);
-        out_.mov(rcx, 1);
-        write_path(segment_.pc + segment_.bytes - segment_.last_bytes);
+        out_.load32(r10, r9, 0);
+        write_counter(pc);
+        write_path(pc);
+        after_branch_ = out_.at();
     }
 
-    //   mov  r10, rdx ; xor SITE, rdx                       the index
-    //   movsx (r11,rdx), edi                                the counter, -2 to 1: not negative predicts "taken"
+    //   mov COUNTERS(rbp), r11 ; add r10, r11 ; lea SITE(r11), r11
+    //   movsx (r11), edi                                    the counter, -2 to 1: not negative predicts "taken"
     //   mov edi, eax ; shr $31, eax ; xor ecx, eax ; xor $1, eax ; add rax, (r8)       wrong
     //   lea -1(rdi,rcx,2), edi, between -2 and 1            train
     void write_counter(std::uint64_t pc) {
-        out_.mov(rdx, r10);
-        out_.mov(rax, models::mixed(pc) >> (64 - gshare_->bits()));
-        out_.xor_(rdx, rax);
         out_.load(r11, rbp, offsetof(Frame, counters));
-        out_.add(r11, rdx);
+        out_.add(r11, r10);
+        out_.lea(r11, r11, static_cast<std::int32_t>(models::Gshare::site(gshare_->bits(), pc)));
         out_.load8_signed(rdi, r11);
         out_.mov32(rax, rdi);
         out_.shr32(rax, 31);
@@ -407,7 +392,7 @@ class SegmentCode {
     }
 
     //   lea (rsi,rsi), rdx ; xor PC, rdx ; imul MIXING, rdx ; shr $56, rdx
-    //   lea (,r10,4), rax ; xor rdx, rax ; and MASK, eax ; test ecx, ecx ; cmovz r10, rax ; mov rax, (r9)
+    //   lea (,r10,4), rax ; add rdx, rax ; and MASK, eax ; test ecx, ecx ; cmovz r10, rax ; mov eax, (r9)
     void write_path(std::uint64_t pc) {
         out_.lea_twice(rdx, rsi, 0);
         out_.mov(rax, pc);
@@ -417,28 +402,34 @@ class SegmentCode {
         out_.shr(rdx, 64 - models::Gshare::kBitsOfABranch);
         out_.mov(rax, r10);
         out_.shl(rax, models::Gshare::kShift);
-        out_.xor_(rax, rdx);
-        out_.and32(rax, (1U << gshare_->bits()) - 1);
+        out_.add(rax, rdx);
+        out_.and32(rax, (1U << (gshare_->bits() - 1)) - 1);
         out_.test32(rcx, rcx);
         out_.cmov(Condition::equal, rax, r10);
-        out_.store(rax, r9, 0);
+        out_.store32(rax, r9, 0);
     }
 
-    //   mov $2, eax ; sub ecx, eax ; or edi, eax ; mov al, SITE(r8)       Sites::note()
-    //   cmp $3, eax ; jne back                                            it has changed its way for the first time
+    //   mov $2, eax ; sub ecx, eax ; cmp eax, edi ; je back               Sites::note()
+    //   test edi, edi ; jne changes ; mov al, SITE(r8) ; jmp back
+    //   changes: mov $BOTH, eax ; mov al, SITE(r8)                        the other way for the first time
     //   mov MISPREDICTIONS(rbp), r11 ; mov $1, eax ; add rax, (r11) ; jmp back
     void write_one_way() {
         out_.bind_far(one_way_);
         out_.mov(rax, models::Sites::kNotTaken);
         out_.sub32(rax, rcx);
-        out_.or32(rax, rdi);
+        out_.cmp32(rdi, rax);
+        out_.jcc(Condition::equal, after_branch_);
+        out_.test32(rdi, rdi);
+        std::uint8_t* const changes = out_.jcc_short(Condition::not_equal);
         out_.store8_at(rax, r8, site_);
-        out_.cmp(rax, models::Sites::kBoth);
-        out_.jcc(Condition::not_equal, after_counter_);
+        out_.jmp(after_branch_);
+        out_.bind(changes);
+        out_.mov(rax, models::Sites::kBoth);
+        out_.store8_at(rax, r8, site_);
         out_.load(r11, rbp, offsetof(Frame, mispredictions));
         out_.mov(rax, 1);
         out_.add_to_memory(rax, r11);
-        out_.jmp(after_counter_);
+        out_.jmp(after_branch_);
     }
 
     void write_calls() {
@@ -469,7 +460,7 @@ class SegmentCode {
     const models::Sites& sites_;
     const std::uint8_t* leave_;
     std::uint8_t* one_way_ = nullptr;
-    const std::uint8_t* after_counter_ = nullptr;
+    const std::uint8_t* after_branch_ = nullptr;
     const std::uint8_t* skip_rest_ = nullptr;
     std::int64_t site_ = 0;
     Call calls_[2 * kMostAccesses];

@@ -44,7 +44,7 @@ class ReplayCode {
         const RecordedSegment* segments;
         const std::uint64_t* end;        ///< of the records
         const RecordedSegment* segment;  ///< of the record at `end` that was replayed last, or of the next record
-        std::uint64_t* history;          ///< of gshare
+        std::uint32_t* history;          ///< of gshare
         std::uint8_t* counters;
         std::uint8_t* directions;
         std::uint64_t* mispredictions;

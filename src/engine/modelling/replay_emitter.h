@@ -20,6 +20,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void store(Register from, Register base, std::int64_t displacement) {
         memory(true, 0x89, from, base, displacement);
     }
+    void store32(Register from, Register base, std::int64_t displacement) {
+        memory(false, 0x89, from, base, displacement);
+    }
     void cmp_memory(Register reg, Register base, std::int64_t displacement) {
         memory(true, 0x3b, reg, base, displacement);
     }

@@ -109,8 +109,9 @@ std::uint32_t Store::add_mapping(int fd, std::uint64_t start, std::uint64_t byte
 bool Store::covers(const ExecutableRange& range, const x86_64::Counting& counting,
                    const ProcessInstrumentation& instrumentation) const {
     return on() && range.stored != 0 && !range.writable && !range.shared && !counting.recording &&
-           counting.sums.count == 0 && !instrumentation.code.any() && !instrumentation.targets.any() &&
-           !instrumentation.loads && !instrumentation.stores && instrumentation.branches == 0;
+           !counting.predicting && counting.sums.count == 0 && !instrumentation.code.any() &&
+           !instrumentation.targets.any() && !instrumentation.loads && !instrumentation.stores &&
+           instrumentation.branches == 0;
 }
 
 // Blocks of another way of counting have been removed from the cache by the one who changed it.

@@ -1,7 +1,8 @@
 // branch_unit.h: the branch predictors of one core.
 //
 // The direction predictor, gshare or TAGE, is asked only about conditional branches that have gone both ways (sites.h).
-// gshare's history is of all taken branches, TAGE's of the outcomes of the branches that it is asked about.
+// gshare's history is of those of them that were taken, TAGE's of the outcomes of all of them. Direct jumps are always
+// right, and change nothing.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +25,26 @@ class Branches {
     Branches(const Branches&) = delete;
     Branches& operator=(const Branches&) = delete;
 
-    static std::size_t words(const BranchUnit& geometry);
+    static constexpr std::size_t words(const BranchUnit& geometry);
+
+    /// Where the parts are in the memory, in bytes, for generated code.
+    struct Places {
+        std::size_t history;         ///< of gshare
+        std::size_t target_history;  ///< of the indirect targets
+        std::size_t returns;         ///< a ReturnStack::Ring
+        std::size_t sites;
+        std::size_t direction;  ///< gshare's counters, or a Tage
+        std::size_t targets;
+        std::size_t end;
+    };
+    static constexpr Places places(const BranchUnit& geometry);
 
     /// @param target where the branch goes if it is taken
     bool conditional(std::uint64_t address, std::uint64_t target, bool taken);
-    void jump(std::uint64_t address, std::uint64_t target);
     bool indirect_jump(std::uint64_t address, std::uint64_t target);
-    void call(std::uint64_t address, std::uint64_t target, std::uint64_t return_address);
+    void call(std::uint64_t return_address);
     bool indirect_call(std::uint64_t address, std::uint64_t target, std::uint64_t return_address);
-    bool ret(std::uint64_t address, std::uint64_t target);
+    bool ret(std::uint64_t target);
 
     /// For generated code that predicts conditional branches itself; null if the machine has no gshare.
     Gshare* gshare() { return tage_ == nullptr ? &gshare_ : nullptr; }
@@ -42,7 +54,6 @@ class Branches {
     }
 
   private:
-    void note_taken(std::uint64_t from, std::uint64_t to);
     bool count(Quantity quantity, bool wrong);
 
     Counts& counts_;
@@ -52,5 +63,22 @@ class Branches {
     IndirectTargets targets_;
     ReturnStack returns_;
 };
+
+constexpr Branches::Places Branches::places(const BranchUnit& geometry) {
+    constexpr auto round_up = [](std::size_t bytes) { return (bytes + 7) / 8 * 8; };
+    const bool tage = geometry.predictor == Predictor::tage;
+    Places places{};
+    places.target_history = sizeof(std::uint32_t);
+    places.returns = places.target_history + sizeof(std::uint32_t);
+    places.sites = round_up(places.returns + sizeof(ReturnStack::Ring));
+    places.direction = places.sites + round_up(Sites::bytes(geometry.site_bits));
+    places.targets = places.direction + round_up(tage ? sizeof(Tage) : Gshare::bytes(geometry.table_bits));
+    places.end = places.targets + IndirectTargets::entries(geometry.target_bits) * sizeof(std::uint32_t);
+    return places;
+}
+
+constexpr std::size_t Branches::words(const BranchUnit& geometry) {
+    return (places(geometry).end + 7) / 8;
+}
 
 }  // namespace anyperf::models

@@ -1,12 +1,17 @@
 // targets.h: predicts the targets of indirect branches and returns.
 //
 // An indirect jump or call is predicted to go where it went the last time on the same path. A table has these targets,
-// indexed by the address of the branch and the targets of the last six indirect branches (K. Driesen and U. Hölzle,
+// indexed by the address of the branch and the targets of the last indirect branches (K. Driesen and U. Hölzle,
 // "Accurate indirect branch prediction", 1998). A return is predicted to go to the instruction after the last call that
-// has not returned. A ring has these addresses, and forgets the oldest when it is full.
+// has not returned. A ring has these addresses; a call too many takes the place of the oldest.
+//
+// Both keep the low 32 bits of an address only. They keep them inverted, so that the sum of an address and what is kept
+// is -1 if they are equal: x86 code compares so without a flag. Both are in memory of the caller, as generated code
+// uses them, too (engine/x86_64/translate/predict.cpp).
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,56 +19,75 @@
 
 namespace anyperf::models {
 
-/// It uses memory of the caller: words(bits) words, all 0 at first.
+constexpr std::uint32_t kept_target(std::uint64_t address) {
+    return ~static_cast<std::uint32_t>(address);
+}
+
+/// It uses memory of the caller: entries(bits) entries, and one word for the history, all 0 at first.
 class IndirectTargets {
   public:
     IndirectTargets() = default;
-    IndirectTargets(unsigned bits, std::uint64_t* memory) : targets_(memory), shift_(64 - bits) {}
-    static constexpr std::size_t words(unsigned bits) { return std::size_t{1} << bits; }
+    IndirectTargets(unsigned bits, std::uint32_t* memory, std::uint32_t* history)
+        : targets_(memory), history_(history), bits_(bits) {}
+    static constexpr std::size_t entries(unsigned bits) { return std::size_t{1} << bits; }
 
     /// True: the branch at `address` was predicted to go elsewhere.
     bool mispredicts(std::uint64_t address, std::uint64_t target) {
-        std::uint64_t& last = targets_[mixed(address ^ history_ << 20) >> shift_];
-        const bool wrong = last != target;
-        last = target;
-        history_ = (history_ << kBitsOfATarget ^ mixed(target) >> 54) & kHistoryMask;
+        std::uint32_t& last = targets_[site(bits_, address) + *history_ / kEntryBytes];
+        const bool wrong = last != kept_target(target);
+        last = kept_target(target);
+        // A target has two bits less of the history than the next one, so that some seven targets are in it.
+        *history_ = (*history_ + static_cast<std::uint32_t>(target)) * kEntryBytes & history_mask(bits_);
         return wrong;
     }
 
+    static constexpr std::uint32_t kEntryBytes = sizeof(std::uint32_t);
+    /// What a site adds to the history for an index.
+    static constexpr std::uint32_t site(unsigned bits, std::uint64_t address) {
+        return static_cast<std::uint32_t>(mixed(address) >> (65 - bits));
+    }
+    /// The history is in bytes of the table.
+    static constexpr std::uint32_t history_mask(unsigned bits) { return (std::uint32_t{1} << (bits + 1)) - 1; }
+
   private:
-    static constexpr unsigned kBitsOfATarget = 5;
-    static constexpr std::uint64_t kHistoryMask = (std::uint64_t{1} << 6 * kBitsOfATarget) - 1;
-    std::uint64_t* targets_ = nullptr;
-    std::uint64_t history_ = 0;
-    unsigned shift_ = 0;
+    std::uint32_t* targets_ = nullptr;
+    std::uint32_t* history_ = nullptr;
+    unsigned bits_ = 0;
 };
 
+/// A ring in memory of the caller, all 0 at first. Its position is in bytes. For a power of two of entries the ring has
+/// 256 bytes, whatever their number, so that the low byte of the position is the position.
 class ReturnStack {
   public:
     static constexpr std::size_t kMostEntries = 64;
+    struct Ring {
+        std::uint32_t top;
+        std::uint32_t addresses[kMostEntries];
+    };
+    static constexpr std::uint32_t kEntryBytes = sizeof(std::uint32_t);
+    static constexpr std::uint32_t kWholeRing = kMostEntries * kEntryBytes;
+    static constexpr std::uint32_t step(unsigned entries) {
+        return std::has_single_bit(entries) ? kWholeRing / entries : kEntryBytes;
+    }
 
     ReturnStack() = default;
-    explicit ReturnStack(unsigned entries) : entries_(entries) {}
+    ReturnStack(unsigned entries, Ring* ring) : ring_(ring), step_(step(entries)), bytes_(entries * step_) {}
 
     void call(std::uint64_t return_address) {
-        top_ = top_ + 1 == entries_ ? 0 : top_ + 1;
-        addresses_[top_] = return_address;
-        if (held_ < entries_) ++held_;
+        ring_->top = ring_->top + step_ == bytes_ ? 0 : ring_->top + step_;
+        ring_->addresses[ring_->top / kEntryBytes] = kept_target(return_address);
     }
-    /// True: the return was predicted to go elsewhere, or the ring was empty.
+    /// True: the return was predicted to go elsewhere.
     bool mispredicts(std::uint64_t target) {
-        if (held_ == 0) return true;
-        const std::uint64_t predicted = addresses_[top_];
-        top_ = (top_ == 0 ? entries_ : top_) - 1;
-        --held_;
-        return predicted != target;
+        const std::uint32_t predicted = ring_->addresses[ring_->top / kEntryBytes];
+        ring_->top = (ring_->top == 0 ? bytes_ : ring_->top) - step_;
+        return predicted != kept_target(target);
     }
 
   private:
-    std::array<std::uint64_t, kMostEntries> addresses_{};
-    unsigned entries_ = 1;
-    unsigned top_ = 0;
-    unsigned held_ = 0;
+    Ring* ring_ = nullptr;
+    std::uint32_t step_ = kEntryBytes;
+    std::uint32_t bytes_ = kEntryBytes;
 };
 
 }  // namespace anyperf::models

@@ -64,7 +64,7 @@ struct BranchField {
 inline constexpr std::array kBranchFields{
     BranchField{"table_bits", &BranchUnit::table_bits, 4, 20},
     BranchField{"site_bits", &BranchUnit::site_bits, 4, 20},
-    BranchField{"target_bits", &BranchUnit::target_bits, 1, 16},
+    BranchField{"target_bits", &BranchUnit::target_bits, 2, 16},
     BranchField{"return_entries", &BranchUnit::return_entries, 1, ReturnStack::kMostEntries},
 };
 

@@ -134,6 +134,22 @@ class Modelled(Case):
         samples = int(note.split(" samples")[0].split()[-1].replace(",", ""))
         self.assertAlmostEqual(samples, count // 100, delta=1)
 
+    def test_samples_of_mispredictions_name_the_branch(self):
+        recording = self.file("mispredicted")
+        command = [ANYPERF, "record", "--virtual", "--deterministic", "--machine", "skx", "-e", "branch-misses:pp", "-c", "7",
+                   "-o", str(recording), "--", self.program, "random"]
+        subprocess.run(command, check=True, capture_output=True)
+        text = subprocess.run([ANYPERF, "script", "-i", str(recording), "--fields", "sym,symoff"], check=True, text=True,
+                              capture_output=True).stdout
+        inside = [int(line.split("+")[1], 16) for line in text.splitlines() if line.strip().startswith("branch+")]
+        self.assertGreater(len(inside), 2000)
+        code = subprocess.run([shutil.which("objdump"), "-d", "--disassemble=branch", self.program], check=True, text=True,
+                              capture_output=True).stdout
+        lines = [line.split("\t") for line in code.splitlines() if line.count("\t") == 2]
+        start = int(lines[0][0].strip(" :"), 16)
+        branches = {int(line[0].strip(" :"), 16) - start for line in lines if line[2].startswith(("j", "call", "ret"))}
+        self.assertLessEqual(set(inside), branches)
+
     def test_a_child_of_a_fork_begins_with_empty_caches(self):
         once = self.counts(["L1-icache-load-misses"], "rows")["L1-icache-load-misses"]
         result = stat("--virtual", "--json", "--machine", "skx", "-e", "L1-icache-load-misses", "--", "sh", "-c",

@@ -119,16 +119,14 @@ void Modelled::branch(const Step& step, models::Branches& branches) {
             branches.conditional(step.before.rip, step.next, step.taken && step.next != end);
             break;
         case ZYDIS_CATEGORY_CALL:
-            direct ? branches.call(step.before.rip, step.next, end)
-                   : void(branches.indirect_call(step.before.rip, step.next, end));
+            direct ? branches.call(end) : void(branches.indirect_call(step.before.rip, step.next, end));
             break;
         case ZYDIS_CATEGORY_RET:  // also far ones and iret
-            if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_RET) branches.ret(step.before.rip, step.next);
+            if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_RET) branches.ret(step.next);
             break;
         case ZYDIS_CATEGORY_UNCOND_BR:
-            if (decoded.instruction.mnemonic != ZYDIS_MNEMONIC_JMP) break;
-            direct ? branches.jump(step.before.rip, step.next)
-                   : void(branches.indirect_jump(step.before.rip, step.next));
+            if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_JMP && !direct)
+                branches.indirect_jump(step.before.rip, step.next);
             break;
         default: break;
     }

@@ -16,6 +16,7 @@
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/cpu/readable.h"
 #include "engine/x86_64/cpu/registers.h"
+#include "models/branches/branch_unit.h"
 #include "run/run_state.h"
 
 namespace anyperf::agent {
@@ -47,6 +48,9 @@ inline constexpr std::size_t kExitReasons = static_cast<std::size_t>(ExitReason:
 /// predictor of returns remembers.
 inline constexpr std::size_t kReturnPads = 4096;
 
+/// The memory of the branch predictors that translated code can use itself (translate/predict.h).
+inline constexpr std::size_t kPredictorWords = models::Branches::words(models::BranchUnit{});
+
 inline constexpr std::uint64_t kEngineStackBytes = 65536;
 /// A kernel's signal frame takes 3.4 KiB with AVX-512, 12 KiB with AMX.
 inline constexpr std::uint64_t kSignalStackBytes = 65536;
@@ -67,10 +71,11 @@ struct Thread {
     std::uint32_t exit_payload;                ///< see ExitReason
     ExitReason exit_reason;                    ///< of the last exit
     std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
-    std::uint64_t gs_base;                     ///< the gs base of the application, which %gs does not hold
-    std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
+    std::uint64_t counts_mispredictions;  ///< nonzero: what translated code predicts wrongly is counted (predict.h)
+    std::uint64_t gs_base;                ///< the gs base of the application, which %gs does not hold
+    std::uint64_t minus_gs_base;          ///< -gs_base: lea subtracts it without touching a flag
     // Translated code uses no field below this line, except the recorded branches, the open calls, the records, the
-    // words for rdpmc, the return pads and the watchpoint filter.
+    // words for rdpmc, the return pads, the watchpoint filter and the predictors.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
@@ -130,6 +135,8 @@ struct Thread {
     /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];
+    /// Read and written by translated code while branches are predicted there. Its pages are touched only then.
+    alignas(4096) std::uint64_t predictors[kPredictorWords];
 };
 
 static_assert(offsetof(Thread, page) == 0 && offsetof(Thread, tuples) == sizeof(run::ThreadPage));

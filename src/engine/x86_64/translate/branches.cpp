@@ -111,17 +111,22 @@ void Translation::emit_x87_state(const Instruction& instruction, std::uint64_t a
 ///
 ///   jcc  STUB                                    linked later: leads to the target's block then
 /// or
-///   jncc OVER      count, record      jmp STUB      OVER:
+///   jncc OVER      count, record, predict      jmp STUB      OVER:      predict
 void Translation::emit_side_exit(const Instruction& instruction, std::uint64_t address) {
     const std::uint64_t target = branch_target(instruction, address);
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
     const bool records_it = records(branch::kConditional);
-    if ((counting_.open & bit(Class::taken)) != 0 || records_it) {
+    if ((counting_.open & bit(Class::taken)) != 0 || records_it || counting_.predicting) {
+        const std::uint64_t next = address + instruction.length;
         std::uint8_t* const not_taken = hot_.jcc_far_forward(condition ^ 1);
         emit_taken_count(target);
         record_direct(branch::kConditional, address, target);
+        predict_conditional(address, target, target != next);
         emit_direct_exit(target);
         hot_.bind_far(not_taken);
+        const auto index = static_cast<std::size_t>(&instruction - decoded_.instructions);
+        const bool is_last = index + 1 == decoded_.count;
+        predict_conditional(address, next, false, is_last ? DecodedTail{} : DecodedTail{&decoded_, index + 1});
     } else {
         const ExitId id = new_exit(target);
         if (id == 0) return;
@@ -141,11 +146,16 @@ void Translation::emit_rcx_branch(const Instruction& instruction, std::uint64_t 
     hot_.bytes(code, instruction.opcode_offset + 1u);
     std::uint8_t* const taken = hot_.at();
     hot_.byte(0);
-    emit_direct_exit(address + instruction.length);
+    // The longest prediction and exit take 100 bytes.
+    const std::uint64_t next = address + instruction.length;
+    const std::uint64_t target = branch_target(instruction, address);
+    predict_conditional(address, next, false);
+    emit_direct_exit(next);
     hot_.bind(taken);
-    emit_taken_count(branch_target(instruction, address));
-    record_direct(branch::kConditional, address, branch_target(instruction, address));
-    emit_direct_exit(branch_target(instruction, address));
+    emit_taken_count(target);
+    record_direct(branch::kConditional, address, target);
+    predict_conditional(address, target, target != next);
+    emit_direct_exit(target);
 }
 
 void Translation::emit_jump(const Instruction& instruction, std::uint64_t address) {
@@ -177,6 +187,7 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
     }
     note_direct_call(branch_target(instruction, address));
     push_constant(address + instruction.length);
+    predict_call(address + instruction.length);
     record_direct(branch::kCall, address, branch_target(instruction, address));
     emit_direct_exit(branch_target(instruction, address));
 }
@@ -213,6 +224,8 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
     if (calls && records(branch::kOpenCalls)) append_open_call(address + instruction.length, kScratchRegister);
     if (calls) push_constant(address + instruction.length);
     record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
+    if (calls && counting_.predicting) push_predicted_return(kScratchRegister, address + instruction.length);
+    predict_indirect(address);
     std::uint8_t* const full = counts_target(instruction) ? emit_exact_call() : nullptr;
     emit_indirect_lookup();
     if (full != nullptr) finish_exact_call(full);
@@ -233,6 +246,7 @@ void Translation::emit_ret(const Instruction& instruction, std::uint64_t address
     std::uint8_t* const unmatched = records(branch::kOpenCalls) ? remove_open_call() : nullptr;
     pop_return_address(instruction);
     record_indirect(branch::kReturn, address);
+    predict_return();
     emit_indirect_lookup();
     if (unmatched != nullptr) emit_unmatched_return(instruction, address, unmatched);
 }

@@ -48,10 +48,6 @@ constexpr std::size_t lane_offset(std::size_t lane) {
            sizeof(std::int64_t) * lane;
 }
 
-constexpr std::size_t readable_offset(std::size_t sum) {
-    return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
-}
-
 static_assert(kLongestBlock <= std::size_t{1} << kFirstBits);
 static_assert(kClassCount <= kCostRow && kFrontendRow < run::kCounters);
 

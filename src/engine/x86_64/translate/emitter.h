@@ -78,6 +78,10 @@ class Emitter {
     void mov_gs32(std::size_t offset, std::uint32_t value) {  // mov dword gs:[offset], imm32
         byte(0x65), byte(0xc7), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
     }
+    // The next three: op byte gs:[offset], imm8.
+    void test_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0xf6, 0, offset, value); }
+    void mov_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0xc6, 0, offset, value); }
+    void cmp_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0x80, 7, offset, value); }
     void jmp_gs(std::size_t offset) {
         byte(0x65), byte(0xff), byte(0x24), byte(0x25), u32(static_cast<std::uint32_t>(offset));
     }
@@ -130,11 +134,15 @@ class Emitter {
         byte(0x8b), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
         u32(static_cast<std::uint32_t>(offset));
     }
+    void load_gs32_at(Register reg, Register base, std::size_t offset) { gs32_at(0x8b, reg, base, offset); }
+    void store_gs32_at(Register reg, Register base, std::size_t offset) { gs32_at(0x89, reg, base, offset); }
     // The forms up to restore_flags() are for the low eight registers, and no base is rsp.
 
-    void load_gs32_at(Register reg, Register base, std::size_t offset) {  // mov r32, gs:[base + offset]
-        byte(0x65), byte(0x8b), byte(static_cast<std::uint8_t>(0x80 | (reg << 3) | base));
-        u32(static_cast<std::uint32_t>(offset));
+    // The next three: op byte gs:[base + offset].
+    void inc_gs8_at(Register base, std::size_t offset) { gs_byte_at(0xfe, 0, base, offset); }
+    void dec_gs8_at(Register base, std::size_t offset) { gs_byte_at(0xfe, 1, base, offset); }
+    void cmp_gs8_at(Register base, std::size_t offset, std::uint8_t value) {
+        gs_byte_at(0x80, 7, base, offset), byte(value);
     }
     void cmp32_gs_at(Register reg, Register base, std::size_t offset) {  // cmp r32, gs:[base + offset]
         byte(0x65), byte(0x3b), byte(static_cast<std::uint8_t>(0x80 | (reg << 3) | base));
@@ -174,6 +182,10 @@ class Emitter {
         byte(0x0f), byte(0xb6), byte(pair(to, from));
     }
     void not_(Register reg) { byte(reg >= r8 ? 0x49 : 0x48), byte(0xf7), byte(pair(rdx, reg)); }  // touches no flag
+    void not32(Register reg) {  // likewise; the upper half becomes 0
+        if (reg >= r8) byte(0x41);
+        byte(0xf7), byte(pair(rdx, reg));
+    }
     void push(Register reg) { short_form(0x50, reg); }
     void pop(Register reg) { short_form(0x58, reg); }
     void push_immediate(std::int32_t value) { byte(0x68), u32(static_cast<std::uint32_t>(value)); }
@@ -226,6 +238,19 @@ class Emitter {
         byte(static_cast<std::uint8_t>(((index & 7) << 3) | (base & 7))), byte(static_cast<std::uint8_t>(displacement));
     }
 
+    /// lea r32, [base + index + displacement]. Precondition: index is not rsp.
+    void lea32_sum(Register to, Register base, Register index, std::int8_t displacement) {
+        byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0) | (base >= r8 ? 1 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(0x44 | ((to & 7) << 3)));
+        byte(static_cast<std::uint8_t>(((index & 7) << 3) | (base & 7))), byte(static_cast<std::uint8_t>(displacement));
+    }
+    /// lea r32, [4 * index + displacement]. Precondition: index is not rsp.
+    void lea32_by_four(Register to, Register index, std::uint32_t displacement) {
+        byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(((to & 7) << 3) | 4));
+        byte(static_cast<std::uint8_t>(0x85 | ((index & 7) << 3))), u32(displacement);
+    }
+
     /// A short jump forward. Pass the result to bind() at its target, at most 127 bytes ahead.
     std::uint8_t* jrcxz_forward() { return short_forward(0xe3); }
     std::uint8_t* jmp_forward() { return short_forward(0xeb); }
@@ -248,9 +273,11 @@ class Emitter {
         byte(0xe9), u32(0);
         return at_ - 4;
     }
-    void bind_far(std::uint8_t* operand) {
+    void bind_far(std::uint8_t* operand) { bind_far(operand, at_); }
+    /// The same for a target in another part of the code.
+    void bind_far(std::uint8_t* operand, const std::uint8_t* target) {
         if (overflowed_) return;
-        const auto distance = static_cast<std::uint32_t>(at_ - (operand + 4));
+        const auto distance = static_cast<std::uint32_t>(target - (operand + 4));
         std::uint8_t* const bytes = operand + to_writable_;
         for (unsigned i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(distance >> (8 * i));
     }
@@ -327,6 +354,21 @@ class Emitter {
             byte(static_cast<std::uint8_t>(value));
         else
             u32(static_cast<std::uint32_t>(value));
+    }
+
+    void gs_byte(std::uint8_t opcode, unsigned operation, std::size_t offset, std::uint8_t value) {
+        byte(0x65), byte(opcode), byte(static_cast<std::uint8_t>((operation << 3) | 4)), byte(0x25);
+        u32(static_cast<std::uint32_t>(offset)), byte(value);
+    }
+    void gs_byte_at(std::uint8_t opcode, unsigned operation, Register base, std::size_t offset) {
+        byte(0x65), byte(opcode), byte(static_cast<std::uint8_t>(0x80 | (operation << 3) | base));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    void gs32_at(std::uint8_t opcode, Register reg, Register base, std::size_t offset) {
+        byte(0x65);
+        if (reg >= r8 || base >= r8) byte(static_cast<std::uint8_t>(0x40 | (reg >= r8 ? 4 : 0) | (base >= r8 ? 1 : 0)));
+        byte(opcode), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
+        u32(static_cast<std::uint32_t>(offset));
     }
 
     std::uint8_t* at_;

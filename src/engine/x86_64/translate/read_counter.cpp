@@ -37,7 +37,7 @@ constexpr std::size_t spill_of(Register reg) {
 /// engine then executes it.
 bool Translation::reads_counters() const {
     return counting_.sums.count != 0 && counting_.on() && !counting_.budgeted && !counting_.recording &&
-           exact_ == nullptr && !single_instruction_;
+           !counting_.predicting && exact_ == nullptr && !single_instruction_;
 }
 
 /// The offset of the slot of ecx into rdx. If the slot is another number's, the engine executes the instruction.

@@ -52,8 +52,8 @@ namespace anyperf::engine::x86_64 {
 
 bool Translation::pairs() const {
     return cache_.pairs_returns && !single_instruction_ && exact_ == nullptr && !counting_.recording &&
-           instrumentation_.branches == 0 && !instrumentation_.loads && !instrumentation_.stores &&
-           address_of(code_.at) == code_.pc;
+           !counting_.predicting && instrumentation_.branches == 0 && !instrumentation_.loads &&
+           !instrumentation_.stores && address_of(code_.at) == code_.pc;
 }
 
 bool Translation::pairs_call_to(const Instruction& instruction, std::uint64_t return_address) const {

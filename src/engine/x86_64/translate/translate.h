@@ -57,6 +57,7 @@ struct Counting {
     bool budgeted = false;            ///< some thread has had a limited budget: blocks take their instructions from it
     bool recording = false;           ///< segments record what they access; only while classes are counted
     bool recording_accesses = false;  ///< while recording: accesses and fetches, not branches alone
+    bool predicting = false;          ///< code predicts branches itself (predict.h); not while recording
     std::uint8_t line_shift = 0;      ///< while recording: the modelled lines have two to this power bytes
     const models::Machine* machine = &kDefaultMachine;  ///< whose cycles are counted
     ReadableSums sums{};                                ///< what has words of its own, for rdpmc
@@ -79,6 +80,11 @@ struct WordAdditions {
 
     void add(std::size_t offset, std::int32_t amount) { one[count++] = {offset, amount}; }
 };
+
+/// The offset in Thread of the word of a readable sum.
+constexpr std::size_t readable_offset(std::size_t sum) {
+    return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
+}
 
 /// How many direct branches flags_are_dead() follows for a prologue. One is enough to decide 89 of 100 blocks, two 92.
 inline constexpr unsigned kFlagDepth = 2;
@@ -166,6 +172,19 @@ class Translation {
     void append_branch(std::size_t ring, std::uint64_t from, std::uint64_t to);
     void append_indirect_branch(std::size_t ring, std::uint64_t from);
     void pop_call();
+
+    // predict.cpp: branch predictors
+    WordAdditions misprediction_of(models::Quantity quantity) const;
+    void count_conditional_misprediction(const std::uint8_t* next);
+    void count_misprediction(models::Quantity quantity, const std::uint8_t* next);
+    void predict_conditional(std::uint64_t address, std::uint64_t next, bool taken, DecodedTail tail = {});
+    void emit_first_direction(std::uint8_t* from, std::size_t site, std::uint8_t way, const std::uint8_t* done);
+    void emit_training(std::uint8_t* from, std::size_t counter, bool taken, const std::uint8_t* trained);
+    void push_predicted_return(Register reg, std::uint64_t return_address);
+    void predict_call(std::uint64_t return_address);
+    std::uint8_t* compare_prediction();
+    void predict_return();
+    void predict_indirect(std::uint64_t address);
 
     // note_calls.cpp: the thread's open calls
     void append_open_call(std::uint64_t return_address, Register reg);
