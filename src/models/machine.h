@@ -92,7 +92,9 @@ struct Pipeline {
     std::uint8_t loads = 2;          ///< accesses in a cycle
     std::uint8_t stores = 1;
     std::uint8_t forwarding = 5;      ///< cycles until a load has what a store before it has written
+    std::uint8_t division = 26;       ///< cycles of a division of 64 by 32 bits
     std::uint8_t wide_division = 42;  ///< cycles of a division of 128 by 64 bits
+    std::uint8_t float_addition = 4;  ///< cycles of an addition of floats, also of vectors of them
     bool operator==(const Pipeline&) const = default;
 };
 

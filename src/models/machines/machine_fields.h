@@ -81,7 +81,9 @@ inline constexpr std::array kPipelineFields{
     PipelineField{"loads", &Pipeline::loads, 1, 16},
     PipelineField{"stores", &Pipeline::stores, 1, 16},
     PipelineField{"forwarding", &Pipeline::forwarding, 0, 100},
+    PipelineField{"division", &Pipeline::division, 1, 200},
     PipelineField{"wide_division", &Pipeline::wide_division, 1, 200},
+    PipelineField{"float_addition", &Pipeline::float_addition, 1, 100},
 };
 
 /// The words of a field that has a choice.

@@ -1,7 +1,9 @@
 // presets.cpp: the named machines.
 //
 // Each row of kPresets names the source of its sizes, ways and latencies. The replacement policy of a CPU is rarely
-// published: those here are the nearest that machine.h has and that the number of ways allows.
+// published: those here are the nearest that machine.h has and that the number of ways allows. Divisions and additions
+// of floats take what LLVM's models say of x86 cores (X86SchedSapphireRapids.td, X86ScheduleZnver4.td), and Arm's guide
+// of the N1.
 //
 // In each machine the sets of a cache are a power of two, its ways under tree-PLRU are too, and all caches have lines
 // of one size. tests/unit/models/core_test.cpp compares every preset with a plain simulator.
@@ -93,7 +95,9 @@ constexpr Machine sapphire_rapids() {
                          .loads = 3,
                          .stores = 2,
                          .forwarding = 1,
-                         .wide_division = 12}};
+                         .division = 15,
+                         .wide_division = 12,
+                         .float_addition = 3}};
 }
 
 /// One complex: L3 is shared by eight cores and filled by their victims.
@@ -125,7 +129,9 @@ constexpr Machine zen4() {
                          .loads = 3,
                          .stores = 2,
                          .forwarding = 1,
-                         .wide_division = 18}};
+                         .division = 12,
+                         .wide_division = 18,
+                         .float_addition = 3}};
 }
 
 constexpr Machine zen5() {
@@ -156,7 +162,9 @@ constexpr Machine zen5() {
                          .loads = 4,
                          .stores = 2,
                          .forwarding = 1,
-                         .wide_division = 18}};
+                         .division = 12,
+                         .wide_division = 18,
+                         .float_addition = 3}};
 }
 
 /// Its L3 is the system cache of the mesh. Implementers choose its size; AWS Graviton2 has 32 MiB.
@@ -188,7 +196,9 @@ constexpr Machine neoverse_n1() {
                          .loads = 2,
                          .stores = 2,
                          .forwarding = 5,
-                         .wide_division = 20}};
+                         .division = 12,
+                         .wide_division = 20,
+                         .float_addition = 2}};
 }
 
 /// The cores of a cluster share their L2, so it is the shared level (`l3`) here, and there is no private L2. Pages and
@@ -221,7 +231,9 @@ constexpr Machine apple_m1() {
                          .loads = 3,
                          .stores = 2,
                          .forwarding = 4,
-                         .wide_division = 10}};
+                         .division = 8,
+                         .wide_division = 10,
+                         .float_addition = 3}};
 }
 
 constexpr Machine tiny() {
@@ -256,7 +268,9 @@ constexpr Machine tiny() {
                          .loads = 1,
                          .stores = 1,
                          .forwarding = 3,
-                         .wide_division = 40}};
+                         .division = 20,
+                         .wide_division = 40,
+                         .float_addition = 3}};
 }
 
 /// Two levels, one core and true LRU: what cachegrind simulates. Its "LL" is the shared level here.

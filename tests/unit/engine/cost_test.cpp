@@ -60,6 +60,16 @@ TEST(SegmentCost, OfAChainIsItsLatency) {
     EXPECT_EQ(cost_of(kAddDouble), 4 * kCostUnits);
 }
 
+TEST(SegmentCost, OfDivisionsAndAdditionsOfFloatsIsThatOfTheMachine) {
+    models::Machine quick = four_wide();
+    quick.pipeline.division = 12;
+    quick.pipeline.float_addition = 2;
+    EXPECT_EQ(cost_of(times(3, kAddDouble), quick), 6 * kCostUnits);
+    const Bytes divide{0xf7, 0xf3};  // div ebx
+    EXPECT_EQ(cost_of(divide), 26 * kCostUnits);
+    EXPECT_EQ(cost_of(divide, quick), 12 * kCostUnits);
+}
+
 TEST(SegmentCost, OfIndependentInstructionsIsTheirShareOfTheCore) {
     // mov rax, 1; mov rcx, 1; mov rdx, 1; mov rbx, 1
     EXPECT_EQ(cost_of({0xb8, 1, 0, 0, 0, 0xb9, 1, 0, 0, 0, 0xba, 1, 0, 0, 0, 0xbb, 1, 0, 0, 0}), kCostUnits);

@@ -22,9 +22,11 @@ struct TimingRow {
 
 constexpr Unit none = Unit::none;
 [[maybe_unused]] constexpr Unit div = Unit::divide;
+[[maybe_unused]] constexpr Unit div32 = Unit::divide32;
 [[maybe_unused]] constexpr Unit div64 = Unit::divide64;
 [[maybe_unused]] constexpr Unit mul = Unit::multiply;
 [[maybe_unused]] constexpr Unit vec = Unit::vector;
+[[maybe_unused]] constexpr Unit fadd = Unit::float_add;
 [[maybe_unused]] constexpr Unit integer = Unit::integer;
 
 std::uint16_t hundredths(double cycles) {

@@ -78,6 +78,16 @@ bool only_loads(const Instruction& instruction, const Address& address) {
            instruction.vector_read == 0 && timing_of(instruction.timing).latency <= kMoves;
 }
 
+/// Cycles until the result can be used, on the machine.
+unsigned latency_of(const Timing& timing, const models::Pipeline& core) {
+    switch (timing.unit) {
+        case Unit::divide32: return core.division;
+        case Unit::divide64: return core.wide_division;
+        case Unit::float_add: return core.float_addition;
+        default: return timing.latency;
+    }
+}
+
 /// Fused micro-operations.
 unsigned slots_of(const Instruction& instruction, bool fused) {
     if (fused) return 0;
@@ -123,9 +133,11 @@ class Throughput {
                 integer_ += kQuarter;
                 multiply_ += timing.occupancy;
                 break;
-            case Unit::divide: divide_ += timing.occupancy; break;
+            case Unit::divide:
+            case Unit::divide32: divide_ += timing.occupancy; break;
             case Unit::divide64: divide_ += core_.wide_division * kCycle / 2; break;
             case Unit::vector:
+            case Unit::float_add:
                 vector_ += kThird;
                 if (timing.occupancy >= kCycle)
                     one_vector_ += timing.occupancy;
@@ -159,9 +171,7 @@ class Values {
         const Timing& timing = timing_of(instruction.timing);
         unsigned start = inputs(instruction, address);
         if (instruction.reads_memory) start = std::max(start, loaded(instruction, address));
-        const unsigned latency = only_loads(instruction, address) ? 0
-                                 : timing.unit == Unit::divide64  ? machine_.pipeline.wide_division
-                                                                  : timing.latency;
+        const unsigned latency = only_loads(instruction, address) ? 0 : latency_of(timing, machine_.pipeline);
         const unsigned end = start + latency;
         for (unsigned set = instruction.written & kFollowed; set != 0; set &= set - 1) {
             const unsigned reg = static_cast<unsigned>(__builtin_ctz(set));
@@ -276,7 +286,9 @@ Hundredths weight(const Instruction& instruction, bool waits, const models::Mach
     Hundredths weight = timing.slots * kCycle / machine.pipeline.width + 1;
     if (timing.unit == Unit::divide64) return weight + machine.pipeline.wide_division * kCycle;
     if (timing.occupancy > kCycle) weight += timing.occupancy;
-    if (waits) weight += (timing.latency + (instruction.reads_memory ? machine.latencies.l1 : 0u)) * kCycle;
+    if (waits)
+        weight +=
+            (latency_of(timing, machine.pipeline) + (instruction.reads_memory ? machine.latencies.l1 : 0u)) * kCycle;
     if (is_atomic(instruction)) weight += kLockCycles * kCycle;
     if (instruction.rep) weight += kRepeatCycles * kCycle;
     return weight;
