@@ -1,5 +1,5 @@
 // own_faults.h: the page faults that the engine itself has caused in a process. The kernel counts them as the
-// program's, and getrusage(2), wait4(2) and waitid(2) report them; syscalls/usage.cpp subtracts them there.
+// program's, and getrusage(2), wait4(2) and waitid(2) report them; syscalls/time/usage.cpp subtracts them there.
 //
 // The faults of the engine's start and of its part of a fork are known exactly. Later the engine mostly touches new
 // memory when it adds translations, and each new page costs one fault. So the number of touched pages gives the rest,
