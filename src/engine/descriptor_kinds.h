@@ -23,10 +23,15 @@ enum class DescriptorKind : std::uint8_t {
 struct DescriptorKinds {
     static constexpr std::size_t kRemembered = 256;
     DescriptorKind of[kRemembered];
+    /// Of a file that was written through the descriptor: where its entry is in run::MadeFiles, from 1 on.
+    std::uint32_t made_file[kRemembered];
     bool off;  ///< nothing is remembered
 
     void forget(std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t fd = first; fd <= last && fd < kRemembered; ++fd) of[fd] = DescriptorKind::unknown;
+        for (std::uint64_t fd = first; fd <= last && fd < kRemembered; ++fd) {
+            of[fd] = DescriptorKind::unknown;
+            made_file[fd] = 0;
+        }
     }
 };
 

@@ -28,6 +28,7 @@ struct WrittenFiles;
 
 namespace anyperf::engine {
 
+struct SortedDirectory;
 using x86_64::Thread;
 
 /// The program that the engine runs.
@@ -70,6 +71,8 @@ struct Engine {
     int spare_fd = -1;        ///< keeps a number for a file of an execve; -1: not needed, or in use
     int other_spare_fd = -1;  ///< likewise
     DescriptorKinds descriptor_kinds{};
+    SortedDirectory* directories = nullptr;  ///< that are being read in a deterministic run (syscalls/directories.h)
+    std::uint32_t directories_lock = 0;
     Program program;
     RandomStream random;  ///< begun in a deterministic run only
     bool has_userfaultfd =

@@ -184,7 +184,7 @@ void for_each_used_page(const RunUse& use, const Function& function) {
 }
 
 /// Where each array starts in the memfd, in bytes; each begins on a page. The agent's memory follows kRunStateBytes.
-inline constexpr std::size_t kUseBytes = std::size_t{1} << 21;
+inline constexpr std::size_t kUseBytes = std::size_t{1} << 24;
 inline constexpr std::size_t kProcessesOffset = kUseBytes;
 inline constexpr std::size_t kThreadsOffset = kProcessesOffset + sizeof(ProcessRecord) * kMaximumProcesses;
 inline constexpr std::size_t kThreadPagesOffset = kThreadsOffset + sizeof(ThreadRecord) * kMaximumThreads;

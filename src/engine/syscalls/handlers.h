@@ -40,7 +40,13 @@ long vfork(Call&);
 
 // descriptors.cpp: the engine's descriptors are neither closed nor listed
 long close_range(Call&);
+long getdents(Call&);
 long getdents64(Call&);
+// names.cpp: a deterministic run has names of its own
+long uname(Call&);
+long sethostname(Call&);
+// directories.cpp: a deterministic run sorts directories
+long lseek(Call&);
 long dup_onto(Call&);  ///< dup2 and dup3
 
 // process.cpp: programs of different users do not share run memory

@@ -14,8 +14,11 @@
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/descriptor_arguments.h"
+#include "engine/syscalls/directories.h"
 #include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/made_files.h"
+#include "engine/syscalls/ports.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
 
@@ -48,6 +51,7 @@ constexpr std::array kRows{
                "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_lstat, "lstat", observe, handlers::lstat, "/proc/self/fd hides the engine's descriptors"},
     SyscallRow{__NR_poll, "poll", observe, handlers::timed_wait, kVirtualTime},
+    SyscallRow{__NR_lseek, "lseek", observe, handlers::lseek, "a deterministic run sorts directories"},
     SyscallRow{__NR_mmap, "mmap", observe, handlers::mmap, "the engine keeps a map of executable memory"},
     SyscallRow{__NR_mprotect, "mprotect", observe, handlers::mprotect, "the engine keeps a map of executable memory"},
     SyscallRow{__NR_munmap, "munmap", observe, handlers::munmap, "translations of unmapped code are removed"},
@@ -81,8 +85,11 @@ constexpr std::array kRows{
     SyscallRow{__NR_execve, "execve", emulate, handlers::execve, "the next program runs in the engine, too"},
     SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are recorded"},
     SyscallRow{__NR_wait4, "wait4", observe, handlers::wait4, "engine-internal stops of a tracee are hidden"},
+    SyscallRow{__NR_uname, "uname", observe, handlers::uname, "a deterministic run shows the same machine"},
     SyscallRow{__NR_shmdt, "shmdt", observe, handlers::shmdt, "a segment may be executable (SHM_EXEC)"},
     SyscallRow{__NR_truncate, "truncate", observe, handlers::truncate, kWritten},
+    SyscallRow{__NR_getdents, "getdents", observe, handlers::getdents,
+               "/proc/self/fd hides the engine's descriptors; a deterministic run sorts directories"},
     SyscallRow{__NR_creat, "creat", observe, handlers::creat, kWritten},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_gettimeofday, "gettimeofday", observe, handlers::gettimeofday, kVirtualTime},
@@ -112,6 +119,7 @@ constexpr std::array kRows{
                "PR_SET_NAME renames the thread's record; seccomp is refused"},
     SyscallRow{__NR_arch_prctl, "arch_prctl", emulate, handlers::arch_prctl, "%gs is the engine's; no shadow stack"},
     SyscallRow{__NR_setrlimit, "setrlimit", observe, handlers::setrlimit, "RLIMIT_AS counts the program's memory only"},
+    SyscallRow{__NR_sethostname, "sethostname", observe, handlers::sethostname, "programs see the name from then on"},
     SyscallRow{__NR_time, "time", observe, handlers::time, kVirtualTime},
     SyscallRow{__NR_futex, "futex", observe, handlers::futex, kVirtualTime},
     SyscallRow{__NR_sched_setaffinity, "sched_setaffinity", observe, handlers::sched_setaffinity,
@@ -119,7 +127,7 @@ constexpr std::array kRows{
     SyscallRow{__NR_sched_getaffinity, "sched_getaffinity", observe, handlers::sched_getaffinity,
                "a run with --cpus has CPUs of its own"},
     SyscallRow{__NR_getdents64, "getdents64", observe, handlers::getdents64,
-               "/proc/self/fd hides the engine's descriptors"},
+               "/proc/self/fd hides the engine's descriptors; a deterministic run sorts directories"},
     SyscallRow{__NR_semtimedop, "semtimedop", observe, handlers::timed_wait, kVirtualTime},
     SyscallRow{__NR_timer_settime, "timer_settime", observe, handlers::set_timer, kVirtualTime},
     SyscallRow{__NR_clock_gettime, "clock_gettime", observe, handlers::clock_gettime, kVirtualTime},
@@ -270,6 +278,23 @@ long run_in_turns(Call& call) {
     return answer;
 }
 
+long answer_call(Call& call) {
+    long answer = 0;
+    if (turns::on(call.engine)) [[unlikely]]
+        return run_in_turns(call);
+    return hooks::handle_syscall(call, answer) ? answer : run_row(call);
+}
+
+long answer_in_deterministic_run(Call& call) {
+    forget_closed_descriptors(call.engine.descriptor_kinds, call.number, call.argument);
+    forget_closed_directories(call.engine, call.number, call.argument);
+    FileCall files{call};
+    PortCall ports{call};
+    const long answer = ports.finish(answer_call(call));
+    files.finish(answer);
+    return answer;
+}
+
 }  // namespace
 
 std::string_view syscall_name(std::uint64_t number) {
@@ -280,13 +305,7 @@ long run_syscall(Call& call) {
     run::ThreadPage& page = call.thread.page;
     if (page.traced != 0) [[unlikely]]
         hooks::before_syscall(call);
-    long answer = 0;
-    if (has_virtual_clock(call.engine))
-        forget_closed_descriptors(call.engine.descriptor_kinds, call.number, call.argument);
-    if (turns::on(call.engine)) [[unlikely]]
-        answer = run_in_turns(call);
-    else if (!hooks::handle_syscall(call, answer))
-        answer = run_row(call);
+    const long answer = has_virtual_clock(call.engine) ? answer_in_deterministic_run(call) : answer_call(call);
     if (log_wants(call.engine, run::log::kSyscalls)) [[unlikely]]
         log_syscall(call, syscall_name(call.number), answer);
     // An alarm that interrupted a wait is handled after the call. With kRestartSyscall the call is made again first,

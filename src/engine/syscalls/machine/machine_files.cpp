@@ -14,6 +14,7 @@
 #include "engine/freestanding/memory_file.h"
 #include "engine/shown_ids.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/machine_names.h"
 #include "engine/syscalls/proc_path.h"
 #include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
@@ -121,19 +122,42 @@ void put_cpu_list(Thread& thread, Text& text) {
     text.cpu_list(shown_cpus(*thread.engine)).text("\n");
 }
 
+void put_version(Thread&, Text& text) {
+    text.text("Linux version ").text(kShownRelease).text(" (anyperf) ").text(kShownVersion).text("\n");
+}
+
+void put_release(Thread&, Text& text) {
+    text.text(kShownRelease).text("\n");
+}
+
+void put_build(Thread&, Text& text) {
+    text.text(kShownVersion).text("\n");
+}
+
+void put_host(Thread&, Text& text) {
+    text.text(kShownHost).text("\n");
+}
+
+/// What makes the kernel's own file the one that programs see.
+enum class Unless : std::uint8_t { nothing, cpus_are_the_hosts, names_are_set };
+
 struct FileRow {
     std::string_view path;
     void (*put)(Thread&, Text&);
-    bool needs_cpus = false;  ///< the host's if the run shows the host's CPUs
+    Unless unless = Unless::nothing;
 };
 constexpr std::array kFiles{
     FileRow{"/proc/meminfo", put_meminfo},
     FileRow{"/proc/stat", put_stat},
     FileRow{"/proc/uptime", put_uptime},
     FileRow{"/proc/loadavg", put_loadavg},
-    FileRow{"/sys/devices/system/cpu/online", put_cpu_list, true},
-    FileRow{"/sys/devices/system/cpu/possible", put_cpu_list, true},
-    FileRow{"/sys/devices/system/cpu/present", put_cpu_list, true},
+    FileRow{"/proc/version", put_version, Unless::names_are_set},
+    FileRow{"/proc/sys/kernel/osrelease", put_release, Unless::names_are_set},
+    FileRow{"/proc/sys/kernel/version", put_build, Unless::names_are_set},
+    FileRow{"/proc/sys/kernel/hostname", put_host, Unless::names_are_set},
+    FileRow{"/sys/devices/system/cpu/online", put_cpu_list, Unless::cpus_are_the_hosts},
+    FileRow{"/sys/devices/system/cpu/possible", put_cpu_list, Unless::cpus_are_the_hosts},
+    FileRow{"/sys/devices/system/cpu/present", put_cpu_list, Unless::cpus_are_the_hosts},
 };
 
 /// Files of control groups, of both versions: no limit, nothing used.
@@ -280,10 +304,18 @@ bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, T
     return true;
 }
 
+bool is_kernels(const Engine& engine, const FileRow& row) {
+    switch (row.unless) {
+        case Unless::cpus_are_the_hosts: return shown_cpus(engine) == 0;
+        case Unless::names_are_set: return !shows_names(engine);
+        default: return false;
+    }
+}
+
 /// The text of a machine's file. False: the run does not give it.
 bool put_file(Thread& thread, std::string_view path, Text& out) {
     const auto row = std::ranges::find(kFiles, path, &FileRow::path);
-    if (row != kFiles.end() && (!row->needs_cpus || shown_cpus(*thread.engine) != 0)) {
+    if (row != kFiles.end() && !is_kernels(*thread.engine, *row)) {
         row->put(thread, out);
         return true;
     }

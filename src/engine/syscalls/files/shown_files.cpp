@@ -1,0 +1,80 @@
+// shown_files.cpp: what programs of a deterministic run see of a file's inode number and times.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "engine/syscalls/made_files.h"
+#include "engine/time/virtual_clock.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::int64_t kDayNs = 86'400 * kNsOfSecond;
+/// Times up to 179 years after the epoch fit into the day before it, 65 µs apart.
+constexpr std::int64_t kSlower = 65'536;
+
+std::int64_t epoch_of(const Engine& engine) {
+    return static_cast<std::int64_t>(engine.run->epoch_ns);
+}
+
+std::int64_t either(std::int64_t set, std::int64_t otherwise) {
+    return set != run::kNoFileTime ? set : otherwise;
+}
+
+/// The file's entry with a number; null: there is no room. Mostly a pipe or socket has no name, so no call has made it
+/// by one; it is as old as the run.
+const run::MadeFile* numbered_entry(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode) {
+    run::MadeFiles& files = made_files(engine);
+    run::MadeFile* const file = files.find_or_add(device, inode);
+    if (file == nullptr || file->number != 0) return file;
+    file->number = files.new_number();
+    if (S_ISFIFO(mode) || S_ISSOCK(mode))
+        for (std::int64_t* const time : {&file->born, &file->changed, &file->modified})
+            *time = either(*time, epoch_of(engine));
+    return file;
+}
+
+}  // namespace
+
+run::MadeFiles& made_files(const Engine& engine) {
+    auto& files = *at_address<run::MadeFiles>(address_of(engine.run_use) + run::kMadeFilesOffset);
+    if (__atomic_load_n(&files.started, __ATOMIC_RELAXED) != 0) [[likely]]
+        return files;
+    timespec now{};
+    kernel_call(__NR_clock_gettime, CLOCK_REALTIME_COARSE, address_of(&now));
+    std::int64_t none = 0;
+    __atomic_compare_exchange_n(&files.started, &none, ns_of(now), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return files;
+}
+
+std::int64_t shown_file_time(const Engine& engine, std::int64_t real) {
+    if (real > made_files(engine).started) return epoch_of(engine);
+    const std::int64_t last_day = epoch_of(engine) - kDayNs;
+    return real <= last_day ? real : last_day + std::min((real - last_day) / kSlower, kDayNs - 1);
+}
+
+std::int64_t real_file_time(const Engine& engine, std::int64_t shown) {
+    const std::int64_t last_day = epoch_of(engine) - kDayNs;
+    if (shown <= last_day || shown >= epoch_of(engine)) return shown;
+    return last_day + std::min((shown - last_day) * kSlower, made_files(engine).started - last_day);
+}
+
+std::uint64_t shown_inode(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode) {
+    const run::MadeFile* const file = numbered_entry(engine, device, inode, mode);
+    return file != nullptr ? run::kFirstShownInode + file->number - 1 : inode;
+}
+
+void show_file(const Engine& engine, FileFacts& facts) {
+    const run::MadeFile* const file = numbered_entry(engine, facts.device, facts.inode, facts.mode);
+    run::MadeFile known{};
+    known.born = known.changed = known.modified = known.accessed = run::kNoFileTime;
+    if (file != nullptr) known = *file;
+    if (known.number != 0) facts.inode = run::kFirstShownInode + known.number - 1;
+    facts.modified = either(known.modified, shown_file_time(engine, facts.modified));
+    facts.changed = either(known.changed, shown_file_time(engine, facts.changed));
+    facts.born = either(known.born, shown_file_time(engine, facts.born));
+    facts.accessed = either(known.accessed, facts.modified);
+}
+
+}  // namespace anyperf::engine

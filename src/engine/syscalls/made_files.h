@@ -1,0 +1,71 @@
+// made_files.h: inode numbers and times of files in a deterministic run.
+//
+// PROBLEM. Programs print, compare and hash the inode numbers and times of files. They depend on what else the machine
+// does and when, and on how the files of the input were copied to it.
+//
+// MECHANISM. The run keeps a table of the files that its programs have seen, made or changed (run/made_files.h). Files
+// are numbered in this order; a new file gets a new number. Calls that make or change files are followed: their time is
+// that of the run's clock. Calls that report about files (stat(2), statx(2), getdents(2)) show these. The time of day
+// in the run is not the machine's, so other times are shown as before the run, in their order: later ones than a day
+// before the run's epoch are moved into that day. What changed during the run, and not by a followed call, shows the
+// beginning of the run. The time of the last access is that of the last change, unless a program has set it.
+//
+// LIMITS. Not followed: what is written through a shared mapping, sockets with a name, and open_by_handle_at(2). The
+// table has room for 131,072 files; further ones have the kernel's inode number. Devices have the kernel's numbers.
+// Times on the disk are the kernel's.
+#pragma once
+
+#include <sys/stat.h>
+
+#include "engine/syscalls/call.h"
+#include "run/made_files.h"
+
+namespace anyperf::engine {
+
+/// The table of a deterministic run.
+run::MadeFiles& made_files(const Engine& engine);
+
+/// The inode number that programs see. `mode`: the file's type, as of stat(2).
+std::uint64_t shown_inode(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode);
+
+/// What a call reports about a file, as programs of a deterministic run see it.
+struct FileFacts {
+    std::uint64_t device, inode;
+    std::uint32_t mode;
+    std::int64_t accessed, modified, changed, born;  ///< in ns since 1970
+};
+void show_file(const Engine& engine, FileFacts& facts);
+
+/// The time that a program of the run sees for a time of a file that is older than the run, and the reverse.
+std::int64_t shown_file_time(const Engine& engine, std::int64_t real);
+std::int64_t real_file_time(const Engine& engine, std::int64_t shown);
+
+/// A call of a deterministic run that may make, change or report about a file. Made before the call.
+class FileCall {
+  public:
+    explicit FileCall(Call& call);
+    FileCall(const FileCall&) = delete;
+    FileCall& operator=(const FileCall&) = delete;
+
+    /// Called after the call.
+    void finish(long answer) {
+        if (row_ != nullptr) finish_row(answer);
+    }
+
+    struct Row;
+
+  private:
+    void finish_row(long answer);
+    void give_real_times();
+    void note_opened(long answer);
+
+    Call& call_;
+    const Row* row_ = nullptr;
+    bool was_there_ = false;   ///< open with O_CREAT: the file existed
+    struct stat removed_;      ///< unlink: the file, if it has other names
+    std::uint64_t given_ = 0;  ///< utimensat: the program's argument; 0: it is in place
+    timespec given_times_[2];  ///< the times in the argument
+    timespec real_times_[2];   ///< what the kernel gets instead
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,56 @@
+// ports.h: ports of a deterministic run.
+//
+// The kernel draws the port of a socket that is bound to none, and programs print and compare it. In a deterministic
+// run such a socket is bound to the next port from 61000 on. If that one is in use on the machine, or the socket gets
+// its port by connect(2), the kernel chooses and programs see that number all the same: it is translated in every
+// address that they give or get. Ports that a program of the run names stay as they are.
+//
+// LIMITS. Not translated: addresses in sendmmsg(2) and recvmmsg(2), /proc/net and netlink. After 4,536 ports the first
+// numbers are used again. A program outside of the run must know the kernel's port.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "engine/syscalls/call.h"
+#include "run/shown_ports.h"
+
+namespace anyperf::engine {
+
+run::ShownPorts& shown_ports(const Engine& engine);
+
+/// A call of a deterministic run that may have an internet address. Made before the call.
+class PortCall {
+  public:
+    explicit PortCall(Call& call);
+    PortCall(const PortCall&) = delete;
+    PortCall& operator=(const PortCall&) = delete;
+
+    /// Called after the call. Returns what the program gets for `answer`.
+    long finish(long answer) { return row_ != nullptr ? finish_row(answer) : answer; }
+
+    struct Row;
+
+  private:
+    /// Every address that has a port.
+    union Address {
+        sockaddr_in four;
+        sockaddr_in6 six;
+    };
+
+    bool read_address(std::uint64_t from, std::uint64_t bytes);
+    void give_real_port();
+    long bind_anywhere();
+    void show_port(std::uint64_t at, std::uint64_t bytes) const;
+    long finish_row(long answer);
+
+    Call& call_;
+    const Row* row_ = nullptr;
+    std::uint64_t given_ = 0;  ///< the program's argument that is replaced; 0: none
+    Address address_;          ///< what the kernel gets instead
+    msghdr message_;           ///< sendmsg(2): likewise
+    bool chooses_ = false;     ///< bind(2) to no port
+    bool connects_ = false;    ///< connect(2) of a socket without a port
+};
+
+}  // namespace anyperf::engine
