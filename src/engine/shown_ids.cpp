@@ -52,13 +52,16 @@ std::int32_t shown_tid(const Thread& thread) {
 }
 
 void show_sender(const Engine& engine, x86_64::SignalInfo& info) {
-    constexpr std::int32_t kChild = 17;    // SIGCHLD
-    constexpr std::int32_t kByUser = 0;    // SI_USER: kill(2)
-    constexpr std::int32_t kByQueue = -1;  // SI_QUEUE
-    constexpr std::int32_t kByTkill = -6;  // SI_TKILL
+    constexpr std::int32_t kChild = 17;      // SIGCHLD
+    constexpr std::int32_t kByUser = 0;      // SI_USER: kill(2)
+    constexpr std::int32_t kByQueue = -1;    // SI_QUEUE
+    constexpr std::int32_t kByMessage = -3;  // SI_MESGQ: mq_notify(3)
+    constexpr std::int32_t kByTkill = -6;    // SI_TKILL
     if (!shows_ids(engine)) return;
     const bool of_child = info.signo == kChild && info.code > 0;
-    if (!of_child && info.code != kByUser && info.code != kByQueue && info.code != kByTkill) return;
+    const bool of_sender =
+        info.code == kByUser || info.code == kByQueue || info.code == kByMessage || info.code == kByTkill;
+    if (!of_child && !of_sender) return;
     const auto id = static_cast<std::int32_t>(info.address);  // a fault's address is in the place of si_pid and si_uid
     info.address = (info.address >> 32 << 32) | static_cast<std::uint32_t>(shown_of(*engine.turns, id));
 }

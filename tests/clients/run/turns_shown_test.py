@@ -114,6 +114,34 @@ int main(void) {
 }
 """
 
+# A message queue that signals the process which waits for a message of its child.
+MESSAGE = r"""
+#include <fcntl.h>
+#include <mqueue.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int sender, code;
+static void note(int number, siginfo_t* info, void* context) { (void)number, (void)context; sender = info->si_pid; code = info->si_code; }
+int main(void) {
+    struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO};
+    sigaction(SIGUSR1, &action, 0);
+    char name[32];
+    sprintf(name, "/shown-%d", getpid());
+    mqd_t queue = mq_open(name, O_CREAT | O_RDWR, 0600, 0);
+    if (queue < 0) return puts("no queues") < 0;
+    mq_unlink(name);
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    mq_notify(queue, &event);
+    int child = fork();
+    if (child == 0) _exit(mq_send(queue, "x", 1, 0) != 0);
+    while (waitpid(child, 0, 0) < 0) continue;
+    printf("%d %d\n", sender == child, code == SI_MESGQ);
+    return 0;
+}
+"""
+
 MACHINE = r"""
 #define _GNU_SOURCE
 #include <sched.h>
@@ -159,6 +187,12 @@ class Shown(RepeatedRuns):
             "thread 5000002 5000002 5000001/task/5000002", "self 5000001 5000001 5000001 1", "child 5000003 of 5000001", "sent 1",
             "credentials 1 sender 1", "peer 1 limit 0 group 1 clock 0 0", "owner 1 1", "file 1 1 link 1", "waited 0 1 15 chld 1",
             "gone -1 1"])
+
+    def test_the_sender_of_a_message_has_its_shown_id(self):
+        output = self.once(self.build(MESSAGE))[0]
+        if output == b"no queues\n":
+            self.skipTest("the kernel has no message queues")
+        self.assertEqual(output, b"1 1\n")
 
     def test_a_shell_and_python_see_the_same_ids(self):
         script = f"echo $$ $PPID; (kill -0 $$ && echo alive); {PYTHON} -c 'import os; print(os.getppid())'; echo $! $(ls /proc/$$/exe)"
