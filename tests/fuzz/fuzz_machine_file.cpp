@@ -36,7 +36,7 @@ void use(const Machine& machine) {
         core.access(0x400000 + i * 5, i * 0x1f3f, 8, static_cast<Access>(i % 3));
         branches.conditional(0x400000 + i % 7, 0x500000, i % 3 == 0);
         branches.indirect_call(0x400000, 0x500000 + i % 5, 0x400005);
-        branches.ret(0x500000, 0x400005 + i % 2);
+        branches.ret(0x400005 + i % 2);
     }
 }
 
