@@ -175,7 +175,7 @@ class Screen(Measured):
         shell = int(self.tmux("display-message", "-p", "#{pane_pid}"))
         threads = Path("/proc", str(child_of(shell)), "task")
         self.press("C-s")  # the terminal takes no more output, so top waits in its next change of the screen
-        time.sleep(1)
+        time.sleep(1)  # for that change, which nothing else shows: after a shorter time the test proves less
         os.killpg(shell, signal.SIGINT)
         end = time.monotonic() + DEADLINE
         while len(list(threads.iterdir())) > 1 and time.monotonic() < end:  # the thread that reads the recording

@@ -57,8 +57,8 @@ bool make_initial_vector_state(Engine& engine) {
 }
 
 /// Decides from how many blocks on returns are paired with the host's (docs/engine.md, "Paired returns"). The CPU
-/// foresees the returns of a small program by the table of indirect entries, and pairs take more instructions; those of
-/// a large one it foresees only if they are paired. A process that stores its translations pairs nothing: what is
+/// predicts the returns of a small program well without pairs, and pairs take more instructions. It predicts those of a
+/// large one only if they are paired. A process that stores its translations pairs nothing: what is
 /// stored has no pads.
 void decide_about_returns(Engine& engine) {
     constexpr std::uint32_t kBlocksOfLargeProgram = 24576;

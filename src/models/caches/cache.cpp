@@ -53,7 +53,7 @@ Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
 }
 
 // Sets in the order of use are searched from the front, where most hits are. Elsewhere a hit may be in any way, which
-// no branch predictor foresees, so four ways are compared between two branches.
+// no branch predictor predicts, so four ways are compared between two branches.
 unsigned Cache::search(std::uint64_t line) const {
     const std::uint64_t* const set = set_of(line);
     unsigned way = 0;

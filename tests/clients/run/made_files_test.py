@@ -9,6 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
+from compiled_program import CompiledProgram
 from repeated_runs import ANYPERF, PYTHON, Load
 
 EPOCH = 1767225600  # of a run
@@ -115,15 +116,13 @@ int main(int argc, char** argv) {
 """
 
 
-class MadeFiles(unittest.TestCase):
+class MadeFiles(CompiledProgram):
+    name, source, options = "files", PROGRAM, ("-O1", "-w")
+
     @classmethod
     def setUpClass(cls):
-        if shutil.which("gcc") is None:
-            raise unittest.SkipTest("gcc is not installed")
-        cls.directory = Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.directory)
-        for name, source in (("files", PROGRAM), ("listing", LISTING)):
-            subprocess.run(["gcc", "-O1", "-w", "-xc", "-", "-o", cls.directory / name], input=source, text=True, check=True)
+        super().setUpClass()
+        subprocess.run(["gcc", *cls.options, "-xc", "-", "-o", cls.directory / "listing"], input=LISTING, text=True, check=True)
 
     def run_in(self, place, *command, options=("--deterministic",)):
         run = subprocess.run([ANYPERF, "run", *options, "--", *map(str, command)], capture_output=True, text=True, timeout=100,

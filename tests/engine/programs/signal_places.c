@@ -37,7 +37,7 @@ __asm__(
     " ret\n"
     ".data\n.balign 8\nleaf_pointer: .quad leaf\nsaved_stack: .quad 0\n.text\n");
 
-/// An instruction is executed in several calls, which r14 tells apart.
+/// Several calls execute the same instruction. r14 has the number of the call.
 static u64 place_of(u64 rip, u64 step) {
     const u64 place = (rip - (u64)sequence) * kSteps + step % kSteps;
     return place < kSlots ? place : kSlots;  // a conditional move

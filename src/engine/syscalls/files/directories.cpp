@@ -51,8 +51,8 @@ std::string_view name_of(const char* entry) {
     return {entry + kName};
 }
 
-/// Holds the list of a process's directories. It gives up if another thread keeps it: one that a fork has left behind
-/// would keep it for ever.
+/// The lock of the list of a process's directories. Waiting for it ends after some tries: if another thread held it
+/// during a fork, nobody releases it in the child.
 class Held {
   public:
     explicit Held(Engine& engine) : word_(engine.directories_lock) {

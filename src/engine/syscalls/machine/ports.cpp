@@ -43,7 +43,7 @@ constexpr std::uint16_t swapped(std::uint16_t port) {
     return static_cast<std::uint16_t>(port << 8 | port >> 8);
 }
 
-/// The number up to `end`, which it takes away with it; 0: there is none.
+/// Removes the number at the beginning of `text`, and `end` after it. Returns the number, or 0 if there is none.
 std::int32_t take_number(std::string_view& text, char end) {
     const std::size_t length = std::min(text.find(end), text.size());
     std::string_view digits = text;
@@ -137,7 +137,7 @@ PortCall::PortCall(Call& call) : call_(call) {
     call.argument[row_->address] = address_of(&message_);
 }
 
-/// Reads an internet address of the program. False: it is none.
+/// Reads an address from the program's memory. Returns false if it is no internet address.
 bool PortCall::read_address(std::uint64_t from, std::uint64_t bytes) {
     if (from == 0 || bytes < sizeof(sockaddr_in) || bytes > sizeof(sockaddr_storage)) return false;
     address_ = {};

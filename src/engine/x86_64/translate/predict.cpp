@@ -1,8 +1,8 @@
 // predict.cpp: branch predictors in translated code, while they alone are modelled and not caches.
 //
 // The code does what models/branches says, on the same tables, which are in Thread::predictors. It runs as part of the
-// branch: after its direction or target is known, and before the next segment. So whoever reads the counts after the
-// branch finds it counted, and a branch that faults has changed nothing.
+// branch: after its direction or target is known, and before the next segment. So a read of the counts after the
+// branch includes it, and a branch that faults has changed nothing.
 //
 // A conditional branch, on each of its ways (AT&T syntax; WAY is that of models::Sites, STRONG the counter's last value
 // in this direction):

@@ -1,5 +1,5 @@
-// returns.cpp: calls and returns that are paired with the host's own, so that the CPU's predictor of returns foresees
-// them.
+// returns.cpp: calls and returns that are paired with the host's own, so that the CPU's return predictor
+// predicts them.
 //
 // A call of the application is a `call` of the host, and its return a `ret`. The host's return address leads to the
 // call's *pad*, which follows the call; the code after it in the application follows the pad, mostly in the same block.
