@@ -57,11 +57,17 @@ void touch_code(std::uint64_t pc) {
 }  // namespace
 
 void add_page_faults(Thread& thread, std::uint64_t next) {
-    count_faults(thread);
-    touch_code(next);
-    if (count_faults(thread) && thread.agent->fault_traps != nullptr) {
-        thread.page_faulted = true;
-        thread.faulted_address = next;
+    if (thread.agent->fault_traps == nullptr) {
+        // Nobody asks which address faulted, so one call of the kernel serves both.
+        touch_code(next);
+        count_faults(thread);
+    } else {
+        count_faults(thread);
+        touch_code(next);
+        if (count_faults(thread)) {
+            thread.page_faulted = true;
+            thread.faulted_address = next;
+        }
     }
     // The code at `next` may be a system call that disables the event, so overflows are handled before it. An exit for
     // the budget is different: a segment was charged and has not run, so counts are not exact. Such a segment is never

@@ -6,12 +6,15 @@
 // belongs to this run alone and is removed at its end, also if the broker is killed (directory_remover.h).
 #include "broker/machine/presented_machine_files.h"
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -38,11 +41,22 @@ std::string unused_name(const std::string& parent) {
     return name.str();
 }
 
-/// A new temporary directory, in the first of the usual places that can be written; "" if none can. Its remover is
-/// started first, so that a broker that is killed at any moment does not leave the directory behind.
+/// Whether the files fit there with room to spare: the tracepoints of syscalls need 6 MB, and /dev/shm of a container
+/// has 64 MB, which its programs use too.
+bool has_room(const char* directory) {
+    constexpr std::uint64_t kNeeded = 32 << 20;
+    struct statvfs about{};
+    return ::statvfs(directory, &about) == 0 && std::uint64_t{about.f_bavail} * about.f_frsize >= kNeeded;
+}
+
+/// A new temporary directory, in the first of the usual places that can be written; "" if none can. $TMPDIR is the
+/// user's choice. Otherwise memory comes first: making and removing the 1,500 files of tracefs takes 0.4 to 0.7 s of
+/// CPU time on ext4 and 0.04 s in /dev/shm. The remover is started first, so that a broker that is killed at any moment
+/// does not leave the directory behind.
 std::string new_directory(DirectoryRemover& remover) {
     const char* const chosen = std::getenv("TMPDIR");
-    for (const char* parent : {chosen != nullptr ? chosen : "/tmp", "/tmp", "/dev/shm", "/run"}) {
+    const char* const memory = has_room("/dev/shm") ? "/dev/shm" : "/tmp";
+    for (const char* parent : {chosen != nullptr ? chosen : memory, memory, "/tmp", "/dev/shm", "/run"}) {
         const std::string name = unused_name(parent);
         if (name.empty() || ::access(parent, W_OK) != 0) continue;
         remover.start(name);
@@ -52,18 +66,30 @@ std::string new_directory(DirectoryRemover& remover) {
     return {};
 }
 
-// Files that programs may not write get no write permission; a program that runs as root writes to them nevertheless,
-// and changes only this copy.
-bool write_file(const std::string& path, const std::string& content, bool writable) {
-    using enum filesystem::perms;
+/// A descriptor of the file, empty and open for writing. Its directories are made if they are not there.
+OwnedFd create(const std::string& path) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    const int descriptor = ::open(path.c_str(), kFlags, S_IRUSR | S_IWUSR);
+    if (descriptor >= 0 || errno != ENOENT) return OwnedFd{descriptor};
     std::error_code error;
     filesystem::create_directories(filesystem::path{path}.parent_path(), error);
-    std::ofstream file{path};
-    file << content;
-    // Closed before the permissions change, and so that a full disk shows in good().
-    file.close();
-    filesystem::permissions(path, owner_read | group_read | others_read | (writable ? owner_write : none), error);
-    return file.good();
+    return OwnedFd{::open(path.c_str(), kFlags, S_IRUSR | S_IWUSR)};
+}
+
+// Files that programs may not write get no write permission; a program that runs as root writes to them nevertheless,
+// and changes only this copy.
+bool write_file(const std::string& path, std::string_view content, bool writable) {
+    const OwnedFd file = create(path);
+    if (!file) return false;
+    while (!content.empty()) {
+        const ssize_t written = ::write(file.get(), content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    // The umask does not apply to fchmod(2).
+    const mode_t mode = S_IRUSR | S_IRGRP | S_IROTH | (writable ? S_IWUSR : 0U);
+    return ::fchmod(file.get(), mode) == 0;
 }
 
 /// Reads the number that the file begins with. Without one `out` is not changed.
@@ -103,10 +129,12 @@ bool MachineFiles::write(const pmu::VirtualTree& tree) const {
     for (const pmu::VirtualFile& file : tree.files)
         whole = write_file(root_ + file.path, file.content, file.writable) && whole;
     for (const pmu::VirtualLink& link : tree.links) {
-        filesystem::create_directories(filesystem::path{root_ + link.path}.parent_path(), error);
         // An absolute target is in the same tree.
-        filesystem::create_symlink(link.target.starts_with('/') ? root_ + link.target : link.target, root_ + link.path,
-                                   error);
+        const std::string target = link.target.starts_with('/') ? root_ + link.target : link.target;
+        const std::string path = root_ + link.path;
+        if (::symlink(target.c_str(), path.c_str()) == 0 || errno != ENOENT) continue;
+        filesystem::create_directories(filesystem::path{path}.parent_path(), error);
+        filesystem::create_symlink(target, path, error);
     }
     return whole;
 }
