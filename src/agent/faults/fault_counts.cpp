@@ -5,41 +5,28 @@
 // next, and counts the fault if there is one.
 #include "agent/faults/fault_counts.h"
 
-#include <sys/resource.h>
-
 #include "agent/agent_state.h"
 #include "agent/faults/fault_traps.h"
+#include "engine/memory/page_faults.h"
 #include "engine/threads/counting.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
 
-using engine::address_of;
 using engine::at_address;
+using engine::PageFaults;
 using engine::Thread;
 
 namespace {
 
-struct Faults {
-    std::uint64_t minor = 0;
-    std::uint64_t major = 0;
-};
-
-Faults faults_so_far() {
-    rusage usage{};
-    constexpr auto kThisThread = static_cast<std::uint64_t>(RUSAGE_THREAD);
-    engine::kernel_call(__NR_getrusage, kThisThread, address_of(&usage));
-    return {static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)};
-}
-
-void set_baseline(Thread& thread, const Faults& now) {
+void set_baseline(Thread& thread, const PageFaults& now) {
     thread.faults_at_entry[0] = now.minor;
     thread.faults_at_entry[1] = now.major;
 }
 
 /// Counts the faults since the baseline, and sets it anew. Returns whether there were any.
 bool count_faults(Thread& thread) {
-    const Faults now = faults_so_far();
+    const PageFaults now = engine::faults_of_thread();
     const bool any = now.minor != thread.faults_at_entry[0] || now.major != thread.faults_at_entry[1];
     thread.page.faults[0] += now.minor - thread.faults_at_entry[0];
     thread.page.faults[1] += now.major - thread.faults_at_entry[1];
@@ -83,7 +70,7 @@ void add_page_faults(Thread& thread, std::uint64_t next) {
 void begin_counting_page_faults(Thread& thread) {
     if (thread.page_faulted)
         engine::set_budget(thread, 0);  // the code itself faulted: the next grant handles the overflow
-    set_baseline(thread, faults_so_far());
+    set_baseline(thread, engine::faults_of_thread());
 }
 
 }  // namespace anyperf::agent

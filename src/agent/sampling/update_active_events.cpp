@@ -77,7 +77,10 @@ void update_active_events(Thread& thread) {
                           (classes & 1u << subsystem::kAccessesBit) != 0);
     thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     // A thread that begins to count faults, or that is new after an exec, does not know yet how many it has had.
-    if (thread.page.faults_are_counted != 0) begin_counting_page_faults(thread);
+    if (thread.page.faults_are_counted != 0) {
+        engine::touch_models(thread);
+        begin_counting_page_faults(thread);
+    }
     const Needs needs = needs_of(thread);
     thread.agent->wants_accesses = needs.accesses;
     track_switches(thread, (needs.traced & kTrackSwitches) != 0);

@@ -8,6 +8,7 @@
 // The last record may be incomplete: a fault or a signal may have left its segment in the middle. Then
 // RecordStream::last_ran says how many of its instructions have run. The rest of the segment is not replayed, and its
 // branch has not been executed.
+#include "engine/memory/page_faults.h"
 #include "engine/modelling/modelling.h"
 #include "engine/modelling/replay.h"
 #include "engine/modelling/replay_code.h"
@@ -111,6 +112,7 @@ void count_stalls(Thread& thread, const models::Stalls::Cycles& lost) {
 
 void feed_models(Thread& thread, std::uint64_t next) {
     if (ThreadModels* const models = thread.models) {
+        const FaultsOfEngine own{thread};
         const LockGuard held{thread.engine->modelling.lock};
         // If all threads share one core, it counts for the thread that feeds it now.
         models->core.count_into(thread.page.counters.modelled);

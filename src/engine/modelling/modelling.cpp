@@ -121,6 +121,16 @@ void update_translations(Engine& engine) {
 
 }  // namespace
 
+void touch_models(Thread& thread) {
+    if (thread.models == nullptr) return;
+    const auto touch = [](void* memory, std::size_t bytes) {
+        auto* const start = static_cast<volatile std::uint8_t*>(memory);
+        for (std::size_t at = 0; at < bytes; at += kPageBytes) start[at] = start[at];
+    };
+    touch(thread.records.words, sizeof thread.records.words);
+    if (thread.engine->counting.predicting) touch(thread.predictors, sizeof thread.predictors);
+}
+
 void set_modelling(Thread& thread, bool wanted, bool accesses) {
     const bool is_modelled = thread.models != nullptr;
     const bool same = wanted == is_modelled && (!is_modelled || thread.models->accesses == accesses);

@@ -33,6 +33,10 @@ void end_modelling(Thread& thread);
 /// In a fork's child: removes the models of the parent's threads.
 void reset_modelling(Thread& thread);
 
+/// Writes to all memory of the thread to which translated code writes for the models, so that it does not fault there.
+/// For threads whose page faults are counted.
+void touch_models(Thread& thread);
+
 /// Feeds the models with all records. See drain_records().
 void feed_models(Thread& thread, std::uint64_t next);
 

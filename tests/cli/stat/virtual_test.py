@@ -135,6 +135,15 @@ class Virtual(Case):
             self.skipTest("the kernel counts no page faults")
         self.assertLess(count("--virtual"), 2 * kernels)
 
+    def test_page_faults_of_the_models_are_left_out(self):
+        def faults(*others):
+            names = ",".join(["page-faults", *others])
+            return self.objects(stat("--virtual", "--json", "-e", names, "--", "true").stderr)[0]["events"][0]["value"]
+        alone = faults()
+        for others in (["branch-misses"], ["L1-dcache-load-misses"], ["dTLB-load-misses", "branch-misses"]):
+            with self.subTest(beside=others):
+                self.assertLess(faults(*others), 1.5 * alone)
+
     def test_notice_goes_to_standard_error_even_with_a_file(self):
         file = self.file("out")
         text = stat("--virtual", "--json", "-o", file, "-e", "instructions", "--", "true").stderr
