@@ -131,6 +131,11 @@ class Fields(Recorder):
         self.assertIn("hot", {comm for comm, _, _ in our_rows(report("-i", self.path, "--json"))})
         self.assertEqual(perf_script(self.path).count("hot_function") > 0, True)
 
+    def test_an_empty_name_of_a_cgroup_is_refused(self):
+        result = run(ANYPERF, "record", "--kernel", "-e", "cpu-clock", "-a", "-G", "", "-o", self.path, "--", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("the name is empty", result.stderr.decode())
+
     def test_a_probe_has_a_sample_for_each_call(self):
         event = f"uprobe:{self.program}:hot_function"
         result = run(ANYPERF, "record", "--kernel", "-e", event, "-c", "1", "-o", self.path, "--", self.program, "1000")

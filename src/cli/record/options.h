@@ -26,7 +26,7 @@ struct Options {
     std::vector<std::string> pids;
     std::vector<std::string> tids;
     std::vector<std::string> branch_filters;  ///< -j
-    std::string cgroup;
+    std::optional<std::string> cgroup;
     std::string cpu_list;
     std::string frequency;
     std::string call_graph;
@@ -68,7 +68,7 @@ struct Options {
     bool targets_command() const {
         return !command.empty() && pid_numbers.empty() && tid_numbers.empty() && !is_cpu_wide();
     }
-    bool is_cpu_wide() const { return system_wide || !cpus.empty() || !cgroup.empty(); }
+    bool is_cpu_wide() const { return system_wide || !cpus.empty() || cgroup.has_value(); }
     bool to_pipe() const { return output == "-"; }
 };
 

@@ -66,11 +66,11 @@ Result<std::vector<pid_t>> Targets::tasks(pid_t command) {
 Result<std::vector<Place>> Targets::places(pid_t command) {
     auto cpus = options_.cpus.empty() ? kernel_.online_cpus() : options_.cpus;
     const auto threads = TRY(tasks(command));
-    if (!options_.cgroup.empty()) {
-        const std::string directory = TRY(host::cgroup_directory(host::Root{}, options_.cgroup));
+    if (options_.cgroup.has_value()) {
+        const std::string directory = TRY(host::cgroup_directory(host::Root{}, *options_.cgroup));
         cgroup_fd_ = kernel_.open_directory(directory);
         if (cgroup_fd_ < 0)
-            return std::unexpected(Error{fmt::format("cannot record the cgroup {}", options_.cgroup),
+            return std::unexpected(Error{fmt::format("cannot record the cgroup {}", *options_.cgroup),
                                          fmt::format("{}: {}", directory, std::strerror(-cgroup_fd_)), ""});
     }
     std::vector<Place> places;

@@ -102,6 +102,9 @@ Result<std::vector<std::string>> matching_cgroups(const Root& root, const std::s
 
 Result<std::string> cgroup_directory(const Root& root, std::string_view name) {
     const std::string given{name};
+    if (name.empty())
+        return std::unexpected(Error{"cannot find the cgroup ''", "the name is empty",
+                                     "give the name of a cgroup; / is the top of the hierarchy"});
     if (name.starts_with('/') && is_cgroup(root, given)) return given;
     const std::string top = hierarchy(root);
     const std::string what = "cannot find the cgroup " + given;

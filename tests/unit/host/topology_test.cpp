@@ -54,5 +54,12 @@ TEST(Cgroups, AreFoundByARegularExpression) {
     EXPECT_THAT(matching_cgroups(files.root(), "\\(").error().cause, HasSubstr("regular expression"));
 }
 
+TEST(Cgroups, AnEmptyNameIsNotTheTop) {
+    MachineFiles files;
+    files.file("/proc/self/mounts", "none /cg cgroup2 rw 0 0").file("/cg/cgroup.procs", "");
+    EXPECT_EQ(cgroup_directory(files.root(), "/").value(), "/cg");
+    EXPECT_THAT(cgroup_directory(files.root(), "").error().cause, HasSubstr("empty"));
+}
+
 }  // namespace
 }  // namespace anyperf::host
