@@ -17,7 +17,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 13;
+inline constexpr std::uint32_t kRunStateVersion = 14;
 /// prctl(2) option by which a program finds out that it runs inside a run: the engine returns kRunStateVersion, where
 /// the kernel returns EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
@@ -75,7 +75,10 @@ struct ProcessRecord {
     std::uint64_t own_faults_of_children;  ///< sum over the children that it has waited for, and their children
     std::uint64_t cpu_units;               ///< CPU time of its threads that have ended (engine/time/virtual_clock.h)
     std::uint64_t cpu_units_of_children;   ///< sum over the children that it has waited for, and their children
-    char exe[408];                         ///< the path that /proc/PID/exe shows
+    std::uint32_t pid_namespace;           ///< inode of the namespace that `pid` belongs to; 0: unknown
+    std::uint32_t parent_namespace;        ///< that of the process that made it, where its id is `pid_for_parent`
+    std::int32_t pid_for_parent;           ///< 0: unknown
+    char exe[396];                         ///< the path that /proc/PID/exe shows
 };
 static_assert(sizeof(ProcessRecord) == 512);
 

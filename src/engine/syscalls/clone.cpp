@@ -248,6 +248,7 @@ long clone_sharing(Call& call, CloneRequest& request) {
     const std::uint32_t slot = child->turn_slot;
     prepare_thread(call, request, *child);
     const std::uint32_t page = child->page_number;
+    const std::uint32_t process = child->process;
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
     child->inheritance = inheritance;
     const SignalsBlocked blocked;
@@ -259,7 +260,10 @@ long clone_sharing(Call& call, CloneRequest& request) {
     // child waits for its turn.
     if (request.has(CLONE_PARENT_SETTID) && !is_error(got) && turns::shows_ids(call.engine))
         show_child_id(call.engine, request.parent_tid, got);
-    if (is_error(got)) free_thread_page(call.engine, page);
+    if (is_error(got))
+        free_thread_page(call.engine, page);
+    else if (process != call.thread.process)
+        note_child_id(call.engine, process, static_cast<std::int32_t>(got));
     // A vfork's child shares `engine`, but not the table of descriptors: if it moved the engine's descriptors, the
     // numbers here are no longer those of this process.
     if (request.has(CLONE_VFORK) && !request.has(CLONE_FILES))
@@ -364,6 +368,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     if (got != 0) {
         unlock_in_parent(thread);
         if (is_error(got)) free_thread_page(call.engine, page);
+        if (!is_error(got)) note_child_id(call.engine, process, static_cast<std::int32_t>(got));
         if (parent_tid_address != 0 && !is_error(got)) show_child_id(call.engine, parent_tid_address, got);
         hooks::after_clone(call, inheritance, got);
         return got;

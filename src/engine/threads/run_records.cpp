@@ -146,6 +146,11 @@ bool map_page(Thread& thread, std::uint32_t number) {
     return true;
 }
 
+/// Whether two pid namespaces may be one: an unknown one may be any.
+bool may_be_one(std::uint64_t one, std::uint64_t other) {
+    return one == other || one == 0 || other == 0;
+}
+
 /// The page of the live thread `tid`, an id of this process's pid namespace; null if no thread of the run has it. An
 /// unknown namespace may be this one.
 const run::ThreadPage* live_page_of(const Engine& engine, std::int32_t tid) {
@@ -153,11 +158,17 @@ const run::ThreadPage* live_page_of(const Engine& engine, std::int32_t tid) {
     const run::ThreadPage* found = nullptr;
     run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
         const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
-        const bool same_namespace =
-            page.pid_namespace == engine.pid_namespace || page.pid_namespace == 0 || engine.pid_namespace == 0;
-        if (page.tid == tid && page.state == run::RecordState::live && same_namespace) found = &page;
+        if (page.tid == tid && page.state == run::RecordState::live &&
+            may_be_one(page.pid_namespace, engine.pid_namespace))
+            found = &page;
     });
     return found;
+}
+
+/// Whether `pid` means the record's process in this process's pid namespace.
+bool has_id(const run::ProcessRecord& record, const Engine& engine, std::int32_t pid) {
+    return (record.pid == pid && may_be_one(record.pid_namespace, engine.pid_namespace)) ||
+           (record.pid_for_parent == pid && may_be_one(record.parent_namespace, engine.pid_namespace));
 }
 
 /// Gives the thread's words the meanings that the process's translations use. After an execve the thread has words
@@ -193,8 +204,7 @@ run::ProcessRecord* record_of(const Thread& thread) {
     return engine.run == nullptr || thread.process == 0 ? nullptr : process_record(engine, thread.process);
 }
 
-// A record does not say of which pid namespace its id is. So for a living process its first thread's page decides; of
-// ended ones with this id the latest is taken.
+// Of ended processes with this id the latest is taken.
 run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
     if (engine.run == nullptr) return nullptr;
     const std::uint32_t newest = engine.run_use->processes;
@@ -202,7 +212,7 @@ run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
     for (std::uint32_t number = newest; number > 0; --number) {
         if (number >= run::kMaximumProcesses) continue;
         run::ProcessRecord* const record = process_record(engine, number);
-        if (record->pid == pid && record->state != run::RecordState::free) return record;
+        if (record->state != run::RecordState::free && has_id(*record, engine, pid)) return record;
     }
     return nullptr;
 }
@@ -260,6 +270,13 @@ std::uint32_t new_process_record(Engine& engine, std::uint32_t parent) {
     return number;
 }
 
+void note_child_id(const Engine& engine, std::uint32_t process, std::int32_t pid) {
+    if (engine.run == nullptr || process == 0) return;
+    run::ProcessRecord* const record = process_record(engine, process);
+    record->parent_namespace = static_cast<std::uint32_t>(engine.pid_namespace);
+    record->pid_for_parent = pid;
+}
+
 std::uint32_t prepare_thread_page(const Engine& engine, std::uint32_t process, std::int32_t pid) {
     if (engine.run == nullptr) return run::kNoPage;
     const std::uint32_t number = claim_page(engine);
@@ -296,6 +313,7 @@ void open_process_record(Engine& engine, Thread& thread, std::uint32_t page) {
     if (engine.run != nullptr && thread.process != 0) {
         run::ProcessRecord* const record = process_record(engine, thread.process);
         record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+        record->pid_namespace = static_cast<std::uint32_t>(engine.pid_namespace);
         record->state = run::RecordState::live;
     }
     open_thread_page(thread, page);

@@ -39,6 +39,10 @@ bool has_other_thread_that_can_run(const Thread& thread);
 /// all records are used.
 std::uint32_t new_process_record(Engine& engine, std::uint32_t parent);
 
+/// Notes in the reserved record the id that the new process has for this one, which has made it: in a new pid namespace
+/// the child has another id for itself.
+void note_child_id(const Engine& engine, std::uint32_t process, std::int32_t pid);
+
 /// Reserves a page for a thread that does not exist yet, so that the thread can be found from its first instruction on.
 /// `pid` is 0 if the thread is the first of a new process. kNoPage without a run, or if all pages are used.
 std::uint32_t prepare_thread_page(const Engine& engine, std::uint32_t process, std::int32_t pid);

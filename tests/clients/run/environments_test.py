@@ -34,6 +34,16 @@ assert fd >= 0, os.strerror(ctypes.get_errno())
 print(struct.unpack("Q", os.read(fd, 8))[0])
 """
 
+# A child that is process 1 of a new pid namespace, and another process for its parent.
+CHILD_OF_A_NEW_NAMESPACE = """
+import ctypes, os
+assert ctypes.CDLL(None).unshare(0x20000000) == 0
+child = os.fork()
+if child == 0: os._exit(os.getpid())
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_minflt)
+"""
+
 
 class Environments(unittest.TestCase):
     def setUp(self):
@@ -100,6 +110,12 @@ while not os.path.exists("read"): time.sleep(0.1)'
         seen = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], text=True, capture_output=True, check=True, timeout=100,
                               cwd=self.directory)
         self.assertEqual(seen.stdout.strip(), os.path.realpath(shutil.which("sh")), seen.stderr)
+
+    def test_the_usage_of_an_ended_child_in_a_new_pid_namespace_is_that_of_the_program(self):
+        self.need(["unshare", "--pid", "--fork"])
+        # A deterministic run reports no page faults, because the kernel's differ from run to run.
+        seen = self.inside([], ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", CHILD_OF_A_NEW_NAMESPACE)
+        self.assertEqual(seen.stdout, "1 0\n", seen.stderr)
 
     def test_runs_with_all_of_these_restrictions(self):
         self.assert_runs([*self.mounted(), *NOBODY, *DENYING])
