@@ -78,8 +78,7 @@ void refuse_instruction(Thread& thread, std::uint64_t pc) {
     thread.pending = 1;
     SignalState& signals = *thread.signals;
     present_vector_layout(thread.engine->run, signals.xstate);  // the kernel may not have delivered a signal yet
-    if (signals.queued == SignalState::kQueue) return;
-    constexpr std::int32_t kIllegal = 4;         // SIGILL
+    constexpr std::int32_t kIllegal = 4;                        // SIGILL
     constexpr std::int32_t kIllegalOperand = 2;  // ILL_ILLOPN: handle_invalid_op() in arch/x86/kernel/traps.c
     constexpr std::uint64_t kInvalidOpcode = 6;
     QueuedSignal fault{};
@@ -88,7 +87,7 @@ void refuse_instruction(Thread& thread, std::uint64_t pc) {
     fault.info.address = pc;
     fault.trapno = kInvalidOpcode;
     fault.synchronous = true;
-    signals.queue[signals.queued++] = fault;
+    signals.queue.add(fault);
 }
 
 bool run_presented_instruction(Thread& thread, std::uint64_t pc, std::uint8_t length) {

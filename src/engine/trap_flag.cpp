@@ -63,7 +63,6 @@ void show_trap_flag(const Thread& thread) {
 void queue_trap(Thread& thread) {
     SignalState& signals = *thread.signals;
     thread.pending = 1;
-    if (signals.queued == SignalState::kQueue) return;
     constexpr std::uint64_t kDebugException = 1;
     QueuedSignal trap{};
     trap.info.signo = kTrap;
@@ -71,7 +70,7 @@ void queue_trap(Thread& thread) {
     trap.info.address = thread.registers.rip;
     trap.trapno = kDebugException;
     trap.synchronous = true;
-    signals.queue[signals.queued++] = trap;
+    signals.queue.add(trap);
 }
 
 }  // namespace

@@ -177,8 +177,7 @@ void send_sigtrap(Thread& thread, const EventPage& event) {
     const engine::SignalState& signals = *thread.signals;
     const bool blocked = (signals.mask & engine::signal_bit(kSigTrap)) != 0;
     // Only one is pending at a time, as of any standard signal; also if one event overflows twice at one instruction.
-    for (unsigned i = 0; i < signals.queued; ++i)
-        if (signals.queue[i].info.signo == kSigTrap) return;
+    if (signals.queue.has([](const engine::QueuedSignal& signal) { return signal.info.signo == kSigTrap; })) return;
     engine::x86_64::SignalInfo info{};
     info.signo = kSigTrap;
     info.code = run::kTrapPerf;

@@ -48,17 +48,11 @@ constexpr std::uint64_t kAlwaysSet = 0x202;
 /// Takes a signal that may be delivered out of the queue: the first one, or with `by_number` the one with the lowest
 /// number, after those that are synchronous (next_signal() in kernel/signal.c). False if none may.
 bool take_deliverable(SignalState& signals, bool by_number, QueuedSignal& out) {
-    unsigned best = SignalState::kQueue;
-    const auto rank = [&](unsigned i) { return signals.queue[i].synchronous ? 0 : signals.queue[i].info.signo; };
-    for (unsigned i = 0; i < signals.queued; ++i) {
-        if (!signals.queue[i].synchronous && signals.blocks(signals.queue[i].info.signo)) continue;
-        if (best == SignalState::kQueue || (by_number && rank(i) < rank(best))) best = i;
-    }
-    if (best == SignalState::kQueue) return false;
-    out = signals.queue[best];
-    for (unsigned j = best + 1; j < signals.queued; ++j) signals.queue[j - 1] = signals.queue[j];
-    --signals.queued;
-    return true;
+    const auto rank_of = [&](const QueuedSignal& signal) {
+        if (!signal.synchronous && signals.blocks(signal.info.signo)) return -1;
+        return by_number && !signal.synchronous ? signal.info.signo : 0;
+    };
+    return signals.queue.take(rank_of, out);
 }
 
 void log_signal(const Thread& thread, const QueuedSignal& signal, const SignalAction& action) {
@@ -134,14 +128,13 @@ void gather_pending(const SignalState& signals) {
 
 /// Queues the SIGSEGV of a general protection fault.
 void queue_general_protection(SignalState& signals) {
-    if (signals.queued == SignalState::kQueue) die_by(kSegv);
     constexpr std::uint64_t kGeneralProtection = 13;
     QueuedSignal fault{};
     fault.info.signo = kSegv;
     fault.info.code = kByKernel;
     fault.trapno = kGeneralProtection;
     fault.synchronous = true;
-    signals.queue[signals.queued++] = fault;
+    if (!signals.queue.add(fault)) die_by(kSegv);
 }
 
 /// rt_sigreturn(2) (number 15) with the frame at this address. The kernel takes the frame from rsp and does not return

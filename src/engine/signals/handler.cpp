@@ -36,8 +36,7 @@
 // restarted without a trace. If the thread is in the kernel (ThreadPage::in_kernel), the broker sends no signal.
 //
 // What it can't do: deliver at once. A signal waits for the rest of an instruction, of a stub, or of the engine's work.
-// And the queue has kQueue places: further kEngineSignals that come by kill(2) while the application blocks them are
-// dropped, as the kernel drops a standard signal that is pending already.
+// Of kEngineSignals that come while the application blocks them the first of each number is kept, as by the kernel.
 #include "engine/signals/handler.h"
 #include "engine/exact/exact.h"
 
@@ -104,22 +103,23 @@ Registers registers_of(const SignalContext& c) {
         c.flags & ~kTrapFlag};
 }
 
-/// Whether `signal` is a standard signal that is queued already. Threads that take turns get it once: whether the
-/// kernel delivers the first one before the second is sent depends on how fast the thread wakes up.
+/// Whether `signal` is a standard signal that is queued already. The kernel keeps one of those that are blocked.
+/// Threads that take turns get each of them once: whether the kernel delivers the first one before the second is sent
+/// depends on how fast the thread wakes up.
 bool is_queued(const SignalState& signals, int signal) {
     constexpr int kFirstRealtime = 32;
-    for (unsigned i = 0; i < signals.queued; ++i)
-        if (signals.queue[i].info.signo == signal && !signals.queue[i].synchronous) return signal < kFirstRealtime;
-    return false;
+    return signal < kFirstRealtime && signals.queue.has([&](const QueuedSignal& queued) {
+        return queued.info.signo == signal && !queued.synchronous;
+    });
 }
 
 /// Queues the signal for the application.
 void queue(Thread& thread, const SignalInfo& info, const SignalContext& context, bool synchronous) {
     SignalState& signals = *thread.signals;
-    if (!synchronous && thread.engine->turns != nullptr && is_queued(signals, info.signo)) return;
-    if (signals.queued == SignalState::kQueue) return;  // dropped: see the head of this file
-    QueuedSignal& signal = signals.queue[signals.queued++];
-    signal = {info, context.err, context.trapno, context.cr2, synchronous};
+    const bool once = thread.engine->turns != nullptr || signals.blocks(info.signo);
+    if (!synchronous && once && is_queued(signals, info.signo)) return;
+    // Where there is no place the signal is dropped: see the head of this file.
+    signals.queue.add({info, context.err, context.trapno, context.cr2, synchronous});
 }
 
 /// Notes how the kernel lays out vector state in its frames. Every frame is read, because the state grows when the

@@ -1,7 +1,10 @@
 #include "engine/signals/share_signals.h"
 
+#include <errno.h>
+
 #include "engine/engine.h"
 #include "engine/signals/signal_state.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
@@ -9,40 +12,27 @@ using x86_64::SignalInfo;
 
 namespace {
 
-/// Blocks all signals of this thread, so that its handler does not change the queue meanwhile.
-class QueueHeld {
-  public:
-    QueueHeld() {
-        const std::uint64_t all = ~std::uint64_t{0};
-        kernel_call(__NR_rt_sigprocmask, kSetMask, address_of(&all), address_of(&before_), sizeof all);
-    }
-    ~QueueHeld() { kernel_call(__NR_rt_sigprocmask, kSetMask, address_of(&before_), 0, sizeof before_); }
-    QueueHeld(const QueueHeld&) = delete;
-    QueueHeld& operator=(const QueueHeld&) = delete;
-
-  private:
-    static constexpr unsigned kSetMask = 2;
-    std::uint64_t before_ = 0;
-};
-
 /// Signals that another thread would take now.
 std::uint64_t wanted_by(const Thread& thread) {
     const SignalState& signals = *thread.signals;
     return ~__atomic_load_n(&signals.mask, __ATOMIC_SEQ_CST) | __atomic_load_n(&signals.awaited, __ATOMIC_SEQ_CST);
 }
 
-/// Sends a kept signal to the other thread, if that wants one.
+/// Sends the signal to the thread with this code, and its own code in si_errno. False if the thread has ended.
+bool send_as(std::int32_t code, const Thread& to, SignalInfo info) {
+    info.error = info.code;
+    info.code = code;
+    return !is_error(kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(to.page.pid),
+                                 static_cast<std::uint64_t>(to.tid), static_cast<std::uint64_t>(info.signo),
+                                 address_of(&info)));
+}
+
+/// Sends a kept signal to the other thread, if that wants one. The kernel refuses the code of kill(2) in a signal to
+/// another thread (do_rt_tgsigqueueinfo() in kernel/signal.c).
 void send_to(Engine& engine, const Thread& other) {
     SignalInfo info{};
     if (!engine.process_signals.take(wanted_by(other), other.page.pid, info)) return;
-    const auto number = static_cast<std::uint64_t>(info.signo);
-    // The kernel refuses the code of kill(2) in a signal to another thread (do_rt_tgsigqueueinfo() in kernel/signal.c).
-    SignalInfo sent_info = info;
-    sent_info.error = info.code;
-    sent_info.code = run::kOtherProcessCode;
-    const long sent = kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(other.page.pid),
-                                  static_cast<std::uint64_t>(other.tid), number, address_of(&sent_info));
-    if (is_error(sent)) engine.process_signals.put(info, other.page.pid);  // the thread has ended
+    if (!send_as(run::kOtherProcessCode, other, info)) engine.process_signals.put(info, other.page.pid);
 }
 
 }  // namespace
@@ -58,9 +48,11 @@ void share_process_signals(Thread& thread) {
     if (engine.process_signals.kept(pid) == 0) return;
     SignalState& signals = *thread.signals;
     SignalInfo info{};
-    const QueueHeld queue_held;
-    while (signals.queued < SignalState::kQueue && engine.process_signals.take(~signals.mask, pid, info))
-        signals.queue[signals.queued++] = {.info = info};
+    while (engine.process_signals.take(~signals.mask, pid, info)) {
+        if (signals.queue.add({.info = info})) continue;
+        engine.process_signals.put(info, pid);
+        break;
+    }
     const LockGuard held{engine.cache.lock};
     for (Thread* other = engine.threads; other != nullptr; other = other->next_thread)
         if (other != &thread && other->page.pid == pid && other->tid == pid) send_to(engine, *other);
@@ -68,25 +60,33 @@ void share_process_signals(Thread& thread) {
         if (other != &thread && other->page.pid == pid) send_to(engine, *other);
 }
 
-bool take_pending_signal(Thread& thread, std::uint64_t set, SignalInfo& out) {
-    SignalState& signals = *thread.signals;
-    const QueueHeld held;
-    for (unsigned i = 0; i < signals.queued; ++i) {
-        if (signals.queue[i].synchronous || (set & signal_bit(signals.queue[i].info.signo)) == 0) continue;
-        out = signals.queue[i].info;
-        for (unsigned j = i + 1; j < signals.queued; ++j) signals.queue[j - 1] = signals.queue[j];
-        --signals.queued;
-        return true;
-    }
-    return thread.engine->process_signals.take(set, thread.page.pid, out);
+long take_kept_signal(Thread& thread, std::uint64_t set, std::uint64_t out) {
+    QueuedSignal taken;
+    const auto rank_of = [&](const QueuedSignal& signal) {
+        return signal.synchronous || (set & kEngineSignals & signal_bit(signal.info.signo)) == 0 ? -1 : 0;
+    };
+    if (!thread.signals->queue.take(rank_of, taken) &&
+        !thread.engine->process_signals.take(set, thread.page.pid, taken.info))
+        return 0;
+    return out != 0 && !x86_64::guarded_write(out, taken.info) ? -EFAULT : long{taken.info.signo};
+}
+
+void give_kept_signals_to_kernel(Thread& thread) {
+    constexpr unsigned kBlock = 0;
+    kernel_call(__NR_rt_sigprocmask, kBlock, address_of(&kEngineSignals), 0, sizeof kEngineSignals);
+    SignalInfo info{};
+    while (thread.engine->process_signals.take(kEngineSignals, thread.page.pid, info))
+        send_as(run::kOtherProcessCode, thread, info);
+    const auto rank_of = [&](const QueuedSignal& signal) {
+        const bool is_kept = !signal.synchronous && (kEngineSignals & signal_bit(signal.info.signo)) != 0;
+        return is_kept && thread.signals->blocks(signal.info.signo) ? 0 : -1;
+    };
+    QueuedSignal queued;
+    while (thread.signals->queue.take(rank_of, queued)) send_as(run::kToThreadCode, thread, queued.info);
 }
 
 void drop_pending_signals(Thread& thread) {
-    SignalState& signals = *thread.signals;
-    unsigned kept = 0;
-    for (unsigned i = 0; i < signals.queued; ++i)
-        if (signals.queue[i].synchronous) signals.queue[kept++] = signals.queue[i];
-    signals.queued = kept;
+    thread.signals->queue.drop([](const QueuedSignal& signal) { return !signal.synchronous; });
     thread.engine->process_signals.clear();
 }
 

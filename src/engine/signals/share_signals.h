@@ -15,8 +15,13 @@ bool has_process_signal(const x86_64::Thread& thread);
 /// them or wait for them. Those that no thread wants are kept. Takes the cache's lock.
 void share_process_signals(x86_64::Thread& thread);
 
-/// Takes a signal of the set that is pending for this thread or its process, for sigtimedwait(2). False: there is none.
-bool take_pending_signal(x86_64::Thread& thread, std::uint64_t set, x86_64::SignalInfo& out);
+/// Takes a signal of the set that the engine keeps for this thread or its process, as sigtimedwait(2) does. `out`:
+/// where the program wants its siginfo; 0: nowhere. Returns its number, 0 if there is none, or -EFAULT.
+long take_kept_signal(x86_64::Thread& thread, std::uint64_t set, std::uint64_t out);
+
+/// Gives the kernel the signals that are kept for this thread and its process, before an execve(2), which keeps pending
+/// signals. kEngineSignals are blocked in the kernel from here on; apply_mask() ends that if the execve fails.
+void give_kept_signals_to_kernel(x86_64::Thread& thread);
 
 /// In the child of a fork: it begins without pending signals.
 void drop_pending_signals(x86_64::Thread& thread);

@@ -27,7 +27,9 @@
 #include "engine/load/start_argument.h"
 #include "engine/own_descriptors.h"
 #include "engine/save_translations.h"
-#include "engine/signals/signal_state.h"
+#include "engine/signals/deliver.h"
+#include "engine/signals/interruptible.h"
+#include "engine/signals/share_signals.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/proc_path.h"
 #include "engine/threads/own_faults.h"
@@ -160,12 +162,19 @@ bool is_unreachable_script(int at, const Exec& exec) {
 }
 
 /// Executes the engine with the prepared arguments: by its descriptor, which works after chroot(2) and without /proc.
-/// Returns only on failure.
-long execute_engine(const Engine& engine, const Exec& exec, std::uint64_t environment) {
-    if (engine.engine_fd < 0)
-        return kernel_call(__NR_execve, address_of("/proc/self/exe"), address_of(exec.arguments), environment);
-    return kernel_call(__NR_execveat, static_cast<unsigned>(engine.engine_fd), address_of(""),
-                       address_of(exec.arguments), environment, AT_EMPTY_PATH);
+/// Returns only on failure. A signal that has come since the program made the call is delivered first, and the call
+/// made again: its handler would not exist any more.
+long execute_engine(Thread& thread, const Exec& exec, std::uint64_t environment) {
+    const auto fd = static_cast<unsigned>(thread.engine->engine_fd);
+    give_kept_signals_to_kernel(thread);
+    const long got =
+        thread.engine->engine_fd < 0
+            ? interruptible_call(thread, __NR_execve,
+                                 {address_of("/proc/self/exe"), address_of(exec.arguments), environment})
+            : interruptible_call(thread, __NR_execveat,
+                                 {fd, address_of(""), address_of(exec.arguments), environment, AT_EMPTY_PATH});
+    apply_mask(*thread.signals);
+    return got;
 }
 
 /// Returns only if the exec fails, with a negated errno.
@@ -202,7 +211,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     hooks::before_exec(thread, name);
     if (has_virtual_clock(call.engine)) look_at_clock(thread);
     if (page >= 0) detach_tuples(thread);
-    const long got = execute_engine(call.engine, exec, environment);
+    const long got = execute_engine(thread, exec, environment);
     // The exec has failed: everything that was prepared for it is undone.
     if (page >= 0) attach_tuples(thread);
     hooks::before_exec(thread, {});

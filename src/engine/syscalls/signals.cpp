@@ -109,11 +109,13 @@ long rt_sigpending(Call& call) {
     std::uint64_t pending = 0;
     const SignalState& signals = *call.thread.signals;
     const std::uint64_t kept = call.engine.process_signals.kept(call.thread.page.pid);
-    if (is_error(got) || (signals.queued == 0 && kept == 0) || call.argument[1] != kSetBytes ||
+    if (is_error(got) || (signals.queue.empty() && kept == 0) || call.argument[1] != kSetBytes ||
         !x86_64::guarded_read(call.argument[0], pending))
         return got;
     pending |= kept;
-    for (unsigned i = 0; i < signals.queued; ++i) pending |= signal_bit(signals.queue[i].info.signo);
+    for (int signal = 1; signal <= kSignals; ++signal)
+        if (signals.queue.has([&](const QueuedSignal& queued) { return queued.info.signo == signal; }))
+            pending |= signal_bit(signal);
     return x86_64::guarded_write(call.argument[0], pending) ? 0 : -EFAULT;
 }
 
@@ -127,12 +129,9 @@ long rt_sigtimedwait(Call& call) {
     SignalState& signals = *call.thread.signals;
     // This comes before the kept signals are looked at: a signal that is kept from now on is sent to this thread.
     __atomic_store_n(&signals.awaited, set & kEngineSignals, __ATOMIC_SEQ_CST);
+    long got = take_kept_signal(call.thread, set, out);
+    if (got == 0) got = timed_wait(call);
     x86_64::SignalInfo info{};
-    long got = 0;
-    if (take_pending_signal(call.thread, set & kEngineSignals, info))
-        got = out != 0 && !x86_64::guarded_write(out, info) ? -EFAULT : long{info.signo};
-    else
-        got = timed_wait(call);
     // The kernel has answered with a signal that another thread has sent on.
     if (got > 0 && out != 0 && x86_64::guarded_read(out, info) &&
         (info.code == run::kOtherProcessCode || info.code == run::kToThreadCode)) {

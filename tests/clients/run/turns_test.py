@@ -319,6 +319,21 @@ class Turns(RepeatedRuns):
             """
         self.assertEqual(self.assert_repeats(PYTHON, "-c", program), b"9\n15\n")
 
+    def test_a_blocked_signal_that_the_engine_keeps_is_waited_for_and_stays_over_an_exec(self):
+        program = """if True:
+            import os, signal, sys
+            wanted = {signal.SIGSEGV, signal.SIGBUS}
+            if len(sys.argv) == 1:
+                signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+                os.kill(os.getpid(), signal.SIGSEGV)
+                print(signal.sigtimedwait(wanted, 0).si_signo, signal.sigtimedwait(wanted, 0), flush=True)
+                os.kill(os.getpid(), signal.SIGBUS)
+                os.execv(sys.executable, [sys.executable, "-c", PROGRAM, "again"])
+            print(signal.sigtimedwait(wanted, 0).si_signo)
+            """
+        program = f"PROGRAM = {program!r}; exec(PROGRAM)"
+        self.assertEqual(self.assert_repeats(PYTHON, "-c", program), b"11 None\n7\n")
+
     def test_a_process_killed_from_outside_lets_the_others_go_on(self):
         # The program's id is the run's own: outside of it, the process is found by its command line.
         script = "sh -c ': endless; while :; do :; done'; echo ended $?"

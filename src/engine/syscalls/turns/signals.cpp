@@ -10,6 +10,7 @@
 
 #include "engine/freestanding/text.h"
 #include "engine/signals/deliver.h"
+#include "engine/signals/share_signals.h"
 #include "engine/syscalls/proc_path.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
@@ -143,12 +144,15 @@ bool rt_sigsuspend(Call& call, long& answer) {
 bool rt_sigtimedwait(Call& call, long& answer) {
     std::uint64_t deadline = 0;
     if (!deadline_after(call.thread, call.argument[2], deadline, answer)) return true;
+    std::uint64_t set = 0;
+    if (call.argument[3] == kSetBytes) x86_64::guarded_read(call.argument[0], set);
     timespec none{};
     Call trial = call;
     trial.argument[2] = address_of(&none);
     const turns::Wait wait{.kind = run::TurnWait::signal, .deadline = deadline, .watch = sleep_and_look};
     for (bool over = false;;) {
-        answer = trial.pass_to_kernel();
+        answer = take_kept_signal(call.thread, set, call.argument[1]);
+        if (answer == 0) answer = trial.pass_to_kernel();
         if (answer != -EAGAIN || over) return true;
         const Ended ended = wait_or_interrupt(call.thread, wait, false, answer);
         if (ended == Ended::interrupted) return true;

@@ -143,12 +143,11 @@ bool watch_children(void* context, int milliseconds) {
 bool next_handler_restarts(const Thread& thread) {
     constexpr std::uint64_t kRestart = 0x10000000;
     const SignalState& signals = *thread.signals;
-    for (unsigned i = 0; i < signals.queued; ++i) {
-        const int number = signals.queue[i].info.signo;
-        if (signals.queue[i].synchronous || (signals.mask & signal_bit(number)) == 0)
-            return (signals.actions->get(number).flags & kRestart) != 0;
-    }
-    return true;
+    const QueuedSignal* const next = signals.queue.first([&](const QueuedSignal& signal) {
+        if (signal.synchronous) return 0;
+        return signals.blocks(signal.info.signo) ? -1 : signal.info.signo;
+    });
+    return next == nullptr || (signals.actions->get(next->info.signo).flags & kRestart) != 0;
 }
 
 }  // namespace
