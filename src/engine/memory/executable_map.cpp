@@ -2,6 +2,8 @@
 // it costs less to move the ranges after an insertion than to look up each address in a tree.
 #include "engine/memory/executable_map.h"
 
+#include <algorithm>
+
 #include "engine/freestanding/pages.h"
 
 namespace anyperf::engine {
@@ -71,6 +73,19 @@ void ExecutableMap::set_stored(std::uint64_t start, std::uint64_t end, std::uint
 
 void ExecutableMap::set_unstored(std::uint64_t start, std::uint64_t end) {
     for (std::size_t i = first_ending_after(start); i < count_ && ranges_[i].start < end; ++i) ranges_[i].stored = 0;
+}
+
+void ExecutableMap::set_shared(std::uint64_t start, std::uint64_t end) {
+    for (std::size_t i = first_ending_after(start); i < count_ && ranges_[i].start < end;
+         i = first_ending_after(start)) {
+        ExecutableRange part = ranges_[i];
+        part.start = std::max(part.start, start);
+        part.end = std::min(part.end, end);
+        part.shared = true;
+        part.stored = 0;
+        add(part);
+        start = part.end;
+    }
 }
 
 const ExecutableRange* ExecutableMap::find(std::uint64_t address) const {

@@ -12,7 +12,7 @@ struct ExecutableRange {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool writable = false;
-    bool shared = false;       ///< may change through another mapping of the same memory, or through its file
+    bool shared = false;       ///< may change unseen: through another mapping, through its file, by the kernel
     bool unreadable = false;   ///< the application asked for it without PROT_READ, which the engine has added
     std::uint32_t stored = 0;  ///< its mapping in the store of translations (engine/store); 0: it is not stored
 };
@@ -31,6 +31,8 @@ class ExecutableMap {
     void set_stored(std::uint64_t start, std::uint64_t end, std::uint32_t number);
     /// What is in [start, end) is not stored from here on.
     void set_unstored(std::uint64_t start, std::uint64_t end);
+    /// From here on [start, end) may change unseen.
+    void set_shared(std::uint64_t start, std::uint64_t end);
     /// Makes [start, end) not executable.
     void remove(std::uint64_t start, std::uint64_t end);
 

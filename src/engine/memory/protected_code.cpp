@@ -51,6 +51,15 @@ bool unprotect_written_code(Engine& engine, std::uint64_t address) {
     return true;
 }
 
+void unprotect_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
+    const ExecutableMap& pages = engine.protected_code;
+    while (pages.touches(start, end)) {
+        const ExecutableRange page =
+            *std::ranges::find_if(pages, [&](const ExecutableRange& range) { return range.end > start; });
+        unprotect(engine, page.start, page.end);
+    }
+}
+
 bool unprotect_all_code(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     bool any = false;

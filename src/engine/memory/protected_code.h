@@ -27,6 +27,9 @@ Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end);
 /// application's own.
 bool unprotect_written_code(Engine& engine, std::uint64_t address);
 
+/// The same for the protected pages of [start, end). Precondition: the cache's lock is held.
+void unprotect_code(Engine& engine, std::uint64_t start, std::uint64_t end);
+
 /// The same for all protected pages, before a system call that failed with EFAULT is repeated. False if there are none.
 /// Takes the cache's lock.
 bool unprotect_all_code(Engine& engine);

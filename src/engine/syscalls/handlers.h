@@ -14,6 +14,7 @@ long mremap(Call&);
 long shmat(Call&);
 long shmdt(Call&);
 long madvise(Call&);
+long process_madvise(Call&);
 long mlockall(Call&);
 long munlockall(Call&);
 long userfaultfd(Call&);

@@ -71,7 +71,7 @@ constexpr std::array kRows{
                "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_select, "select", observe, handlers::timed_wait, kVirtualTime},
     SyscallRow{__NR_mremap, "mremap", observe, handlers::mremap, "translations of unmapped code are removed"},
-    SyscallRow{__NR_madvise, "madvise", observe, handlers::madvise, "MADV_DONTNEED discards code"},
+    SyscallRow{__NR_madvise, "madvise", observe, handlers::madvise, "an advice may discard code"},
     SyscallRow{__NR_shmat, "shmat", observe, handlers::shmat, "a segment may be executable (SHM_EXEC)"},
     SyscallRow{__NR_dup2, "dup2", observe, handlers::dup_onto, "the engine's descriptors stay open"},
     SyscallRow{__NR_nanosleep, "nanosleep", observe, handlers::nanosleep, kVirtualTime},
@@ -184,6 +184,8 @@ constexpr std::array kRows{
                "/proc/self/exe and maps show the program, not the engine"},
     SyscallRow{__NR_faccessat2, "faccessat2", emulate, handlers::path_in_second_argument,
                "/proc/self/exe is the program, not the engine"},
+    SyscallRow{__NR_process_madvise, "process_madvise", observe, handlers::process_madvise,
+               "an advice may discard code"},
     SyscallRow{__NR_epoll_pwait2, "epoll_pwait2", emulate, handlers::epoll_pwait,
                "its mask stays in force until the signal is delivered"},
 };

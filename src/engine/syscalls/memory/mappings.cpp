@@ -1,4 +1,4 @@
-// memory.cpp: calls that change mappings. The engine keeps a map of executable memory (memory/executable_map.h), so
+// mappings.cpp: calls that change mappings. The engine keeps a map of executable memory (memory/executable_map.h), so
 // that it need not ask the kernel before it reads code, and it removes the translations of code that a call replaces.
 //
 // The map and the mappings have to change as one, or a thread could translate memory that is gone already. So a call
@@ -13,7 +13,10 @@
 #include <linux/ipc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "engine/freestanding/pages.h"
+#include "engine/memory/protected_code.h"
 #include "engine/memory/written_files.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/locked_memory.h"
@@ -203,20 +206,25 @@ long mprotect(Call& call) {
 long mremap(Call& call) {
     const auto [start, bytes, new_bytes, flags, place, unused] = call.argument;
     const bool onto = (flags & MREMAP_FIXED) != 0;
+    const bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
     if ((onto && is_ours(place, new_bytes)) || is_ours(start, bytes)) return -EFAULT;
     const std::uint64_t grown = page_up(new_bytes) > page_up(bytes) ? page_up(new_bytes) - page_up(bytes) : 0;
-    if (!may_grow(call, start, (flags & MREMAP_DONTUNMAP) != 0 ? page_up(bytes) : grown)) return -ENOMEM;
-    Change change{call, start, bytes, onto};
+    if (!may_grow(call, start, keeps_old ? page_up(bytes) : grown)) return -ENOMEM;
+    // With 0 bytes the call maps shared memory a second time (mremap(2)).
+    Change change{call, start, std::max<std::uint64_t>(bytes, 1), onto};
     const ExecutableRange* const range = change.concerns_code() ? call.engine.cache.executable.find(start) : nullptr;
     // A copy: the first replaced() changes the map. A moved mapping keeps its protection.
     const ExecutableRange was = range != nullptr ? *range : ExecutableRange{};
+    // Protected pages would keep their protection where they are moved to, and be unknown there.
+    if (change.concerns_code()) unprotect_code(call.engine, start, page_up(start + bytes));
     const long got = call.pass_to_kernel();
     if (!was_done(got)) return got;
-    turn_calls::move_mapping(call.engine, start, bytes, static_cast<std::uint64_t>(got), new_bytes);
-    change.replaced(start, bytes, PROT_NONE, false);
-    const int protection =
-        range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0) | (was.unreadable ? 0 : PROT_READ);
-    change.replaced(static_cast<std::uint64_t>(got), new_bytes, static_cast<unsigned>(protection), was.shared);
+    const auto new_start = static_cast<std::uint64_t>(got);
+    turn_calls::move_mapping(call.engine, start, bytes, new_start, new_bytes);
+    const std::uint64_t protection =
+        range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0u) | (was.unreadable ? 0u : PROT_READ);
+    change.replaced(start, bytes, keeps_old ? protection : PROT_NONE, was.shared);
+    change.replaced(new_start, new_bytes, protection, was.shared);
     return got;
 }
 
@@ -247,29 +255,6 @@ long shmdt(Call& call) {
     const long got = call.pass_to_kernel();
     if (was_done(got)) change.replaced(start, bytes, PROT_NONE, false);
     if (was_done(got)) turn_calls::forget_segment(call.engine, start);
-    return got;
-}
-
-namespace {
-
-/// Whether the advice of madvise(2) may give pages other contents. After MADV_FREE they become zero if memory is
-/// scarce, which happens unseen; from then on programs may not rely on the contents.
-bool may_empty_pages(std::uint64_t advice) {
-    constexpr std::uint64_t kDontNeedLocked = 24;  // MADV_DONTNEED_LOCKED, since Linux 5.18
-    return advice == MADV_DONTNEED || advice == MADV_REMOVE || advice == MADV_FREE || advice == kDontNeedLocked;
-}
-
-}  // namespace
-
-long madvise(Call& call) {
-    if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
-    if (!may_empty_pages(call.argument[2])) return call.pass_to_kernel();
-    const Change change{call, call.argument[0], call.argument[1]};
-    const long got = call.pass_to_kernel();
-    if (is_error(got) || !change.concerns_code()) return got;
-    const std::uint64_t end = page_up(call.argument[0] + call.argument[1]);
-    call.engine.cache.remove_range(call.argument[0], end);
-    call.engine.cache.executable.set_unstored(call.argument[0], end);
     return got;
 }
 
