@@ -74,7 +74,8 @@ struct Engine {
     SortedDirectory* directories = nullptr;  ///< that are being read in a deterministic run (syscalls/directories.h)
     std::uint32_t directories_lock = 0;
     Program program;
-    RandomStream random;  ///< begun in a deterministic run only
+    RandomStream random;              ///< begun in a deterministic run only
+    bool writes_memory_file = false;  ///< the program has opened a file like /proc/self/mem for writing
     bool has_userfaultfd =
         false;  ///< code may be waiting for another thread to fill its page (block_at.h); never reset
     bool user_may_differ = false;     ///< ids were changed while the run memory could not be (users/change_ids.cpp)

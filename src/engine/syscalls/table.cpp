@@ -18,6 +18,7 @@
 #include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/made_files.h"
+#include "engine/syscalls/own_memory_file.h"
 #include "engine/syscalls/ports.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
@@ -315,6 +316,8 @@ long run_syscall(Call& call) {
     if (call.thread.alarmed && answer != kRestartSyscall) call.thread.pending = 1;
     if (page.traced != 0 || page.safepoint_requested != 0) [[unlikely]]
         hooks::after_syscall(call, answer);
+    if (call.engine.writes_memory_file) [[unlikely]]
+        follow_memory_writes(call, answer);
     if (has_written_files(call.engine)) [[unlikely]]
         follow_written_files(call.engine);
     return answer;

@@ -8,6 +8,7 @@
 
 #include "engine/memory/written_files.h"
 #include "engine/syscalls/application_maps.h"
+#include "engine/syscalls/own_memory_file.h"
 #include "engine/threads/run_records.h"
 
 namespace anyperf::engine {
@@ -130,6 +131,7 @@ void note_opened(Engine& engine, long answer) {
     if (engine.written == nullptr || is_error(answer) || answer == kRestartSyscall) return;
     struct stat about{};
     if (!is_regular_file(static_cast<int>(answer), about)) return;
+    note_opened_memory(engine, static_cast<int>(answer), about);
     engine.written->opened.add(about.st_ino);
     if (engine.written->executed.has(about.st_ino)) engine.written->announce(about.st_ino);
 }
