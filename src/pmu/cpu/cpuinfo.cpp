@@ -68,7 +68,7 @@ constexpr std::array kLines{
     Line{"TLB size", nullptr},
 };
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_trailing_blanks(std::string_view text) {
     const std::size_t last = text.find_last_not_of(" \t");
     return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
@@ -77,7 +77,7 @@ std::string_view trimmed(std::string_view text) {
 /// the host has them.
 void put_line(std::string& text, std::string_view line, const CpuIdentity& cpu, bool deterministic) {
     const std::size_t colon = line.find(':');
-    const std::string_view key = trimmed(line.substr(0, std::min(colon, line.size())));
+    const std::string_view key = without_trailing_blanks(line.substr(0, std::min(colon, line.size())));
     const auto row = std::ranges::find(kLines, key, &Line::key);
     const bool has_flags = key == kFlags;
     if (colon == std::string_view::npos || (row == kLines.end() && !has_flags)) {
