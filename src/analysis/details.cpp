@@ -15,7 +15,8 @@ std::size_t Details::Hash::operator()(const Raw& raw) const {
     for (const std::uint64_t each :
          {std::uint64_t{detail.trace.value}, detail.weight, detail.data_source, detail.data_address,
           detail.physical_address, detail.data_page_size, detail.code_page_size, detail.branch_flags, detail.time,
-          detail.transaction, raw.from, raw.to})
+          detail.transaction, detail.instruction_latency, detail.stage_cycles, detail.cgroup, detail.namespace_inode,
+          detail.address, raw.from, raw.to})
         bits = (bits ^ each) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
     return bits ^ bits >> 32;
 }
@@ -46,10 +47,24 @@ DetailId Details::of(const perfdata::Sample& sample, std::size_t event) {
     keep(Part::page_sizes, &profile::Detail::code_page_size, sample.code_page_size);
     keep(Part::time, &profile::Detail::time, sample.time - sample.time % profile::kTimeQuantum);
     keep(Part::transaction, &profile::Detail::transaction, sample.transaction);
+    keep(Part::latencies, &profile::Detail::instruction_latency, sample.instruction_latency);
+    keep(Part::latencies, &profile::Detail::stage_cycles, sample.stage_cycles);
+    keep(Part::cgroup, &profile::Detail::cgroup, sample.cgroup);
+    keep(Part::address, &profile::Detail::address, sample.ip);
+    keep(Part::data_place, &profile::Detail::data_address, sample.addr);
+    if (options_.parts.has(Part::cgroup_namespace)) {
+        const Processes::Namespace space = processes_.cgroup_namespace(sample.tid);
+        raw.detail.namespace_device = space.device;
+        raw.detail.namespace_inode = space.inode;
+    }
+    if (options_.parts.has(Part::data_place)) {
+        raw.has_data = true;
+        raw.space = processes_.space(sample.pid);
+    }
     if (trace) {
         trace_.clear();
         traces_.append(sample, event, trace_);
-        raw.detail.trace = strings_.intern(trace_);
+        raw.detail.trace = texts_.intern(trace_);
     }
     return id_of(raw);
 }
@@ -63,13 +78,38 @@ DetailId Details::of_branch(SpaceId space, std::uint64_t from, std::uint64_t to,
 void Details::add_to(profile::Profile& profile, Namer& namer) const {
     for (const Raw& raw : all_) {
         profile::Detail detail = raw.detail;
-        detail.trace = profile.strings.intern(strings_[detail.trace]);
+        detail.trace = profile.strings.intern(texts_[detail.trace]);
         if (raw.is_branch) {
             detail.from = namer.location(raw.space, {raw.from, mode_of_address(raw.from)}, false);
             detail.to = namer.location(raw.space, {raw.to, mode_of_address(raw.to)}, false);
         }
+        if (raw.has_data) add_place_of_data(detail, raw.space, namer);
         profile.details.add(detail);
     }
+}
+
+std::vector<DetailId> Details::keep_only(const std::vector<bool>& used) {
+    std::vector<DetailId> ids(all_.size(), profile::kNone<DetailId>);
+    const std::vector<Raw> all = std::exchange(all_, {});
+    const profile::Strings texts = std::exchange(texts_, {});
+    numbers_.clear();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!used[i]) continue;
+        Raw kept = all[i];
+        kept.detail.trace = texts_.intern(texts[kept.detail.trace]);
+        ids[i] = id_of(kept);
+    }
+    return ids;
+}
+
+void Details::add_place_of_data(profile::Detail& detail, SpaceId space, Namer& namer) const {
+    using DataMap = profile::Detail::DataMap;
+    const RawFrame place{detail.data_address, mode_of_address(detail.data_address)};
+    const symbols::AddressSpace& maps = place.mode == RawFrame::user ? processes_[space] : processes_.kernel();
+    const symbols::Map* map = maps.find(detail.data_address);
+    detail.data = namer.location(space, place, false);
+    if (!map) detail.data_map = DataMap::none;
+    if (map && map->shared_data) detail.data_map = DataMap::shared;
 }
 
 }  // namespace anyperf::analysis

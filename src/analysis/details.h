@@ -18,9 +18,9 @@ namespace anyperf::analysis {
 
 class Details {
   public:
-    /// The arguments must outlive it. Texts are interned in `strings`.
-    Details(const ReadOptions& options, TraceTexts& traces, profile::Strings& strings)
-        : options_(options), traces_(traces), strings_(strings) {}
+    /// The arguments must outlive it.
+    Details(const ReadOptions& options, TraceTexts& traces, Processes& processes)
+        : options_(options), traces_(traces), processes_(processes) {}
 
     /// The detail of a sample; kNone if nothing is asked for.
     profile::DetailId of(const perfdata::Sample& sample, std::size_t event);
@@ -31,12 +31,16 @@ class Details {
     /// Adds all details to a profile, with the same ids.
     void add_to(profile::Profile& profile, Namer& namer) const;
 
+    /// Forgets the details that are not `used`, by their ids, and their texts. Returns the new ids by the old ones.
+    std::vector<profile::DetailId> keep_only(const std::vector<bool>& used);
+    std::size_t size() const { return all_.size(); }
+
   private:
     struct Raw {
-        profile::Detail detail;  // its text is in strings_; without locations
-        SpaceId space = 0;       // of the branch
+        profile::Detail detail;  // its text is in texts_; without locations
+        SpaceId space = 0;       // of the branch, or of the data
         std::uint64_t from = 0, to = 0;
-        bool is_branch = false;
+        bool is_branch = false, has_data = false;
         bool operator==(const Raw&) const = default;
     };
     struct Hash {
@@ -44,11 +48,13 @@ class Details {
     };
 
     profile::DetailId id_of(const Raw& raw);
+    void add_place_of_data(profile::Detail& detail, SpaceId space, Namer& namer) const;
     bool wants_trace() const;
 
     const ReadOptions& options_;
     TraceTexts& traces_;
-    profile::Strings& strings_;
+    Processes& processes_;
+    profile::Strings texts_;  // of traces: its own, so that they can be forgotten
     std::vector<Raw> all_;
     std::unordered_map<Raw, std::uint32_t, Hash> numbers_;
     std::string trace_;  // of one sample

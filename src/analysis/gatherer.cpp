@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "analysis/call_chain.h"
+#include "analysis/recorded_names.h"
 #include "perfdata/side_band.h"
+#include "perfdata/simpleperf.h"
 
 namespace anyperf::analysis {
 
@@ -16,8 +18,9 @@ Gatherer::Gatherer(const ReadOptions& options, const perfdata::Reader& reader)
       dsos_(options.paths),
       processes_(strings_, dsos_),
       traces_(reader, processes_, dsos_),
-      details_(options, traces_, strings_) {
+      details_(options, traces_, processes_) {
     processes_.use_build_ids(reader.facts().build_ids);
+    use_recorded_names(reader.facts(), dsos_);
 }
 
 void Gatherer::record(const perfdata::Record& record) {
@@ -30,6 +33,7 @@ void Gatherer::record(const perfdata::Record& record) {
 // In pipe mode `perf inject` writes the build ids before the maps that need them.
 void Gatherer::user_record(perfdata::RecordType type, perfdata::Bytes, bool) {
     if (type == perfdata::RecordType::header_build_id) processes_.use_build_ids(reader_.facts().build_ids);
+    if (perfdata::is_simpleperf(type)) has_new_names_ = true;
 }
 
 std::size_t Gatherer::RootHash::operator()(const Root& root) const {
@@ -104,7 +108,8 @@ void Gatherer::add(std::uint32_t root, const perfdata::Sample& sample, std::uint
 void Gatherer::gather_frames(const perfdata::Sample& sample, SpaceId space) {
     const std::uint64_t branches = reader_.events()[last_event_].attr.branch_sample_type;
     if (!for_each_frame(sample, branches, [this](RawFrame frame) { frames_.push_back(frame); })) frames_.clear();
-    if (options_.unwinder && sample.user_abi != 0 && !sample.user_stack.empty()) gather_user_stack(sample, space);
+    if (options_.unwinder && has_x86_registers(reader_.facts()) && sample.user_abi != 0 && !sample.user_stack.empty())
+        gather_user_stack(sample, space);
 }
 
 // The unwinder returns return addresses already moved back into their calls. Its frames come after the kernel's, since
@@ -146,6 +151,8 @@ std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile, Na
 
 // The contexts of the profile have the numbers of the roots.
 void Gatherer::add_to(profile::Profile& profile) {
+    if (has_new_names_) use_recorded_names(reader_.facts(), dsos_);
+    has_new_names_ = false;
     Namer namer{profile, processes_, dsos_, options_.source};
     details_.add_to(profile, namer);
     for (const Root& root : roots_) {
@@ -156,6 +163,8 @@ void Gatherer::add_to(profile::Profile& profile) {
     const std::vector<profile::StackId> ids = name_nodes(profile, namer);
     for (const Timed& each : timed_)
         profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});
+    for (const auto& [id, name] : processes_.cgroups())
+        profile.cgroups.emplace(id, profile.strings.intern(strings_[name]));
     profile.recording.first_ns = first_ns_;
     profile.recording.last_ns = last_ns_;
 }
@@ -173,6 +182,16 @@ void Gatherer::forget_samples() {
     drop_dead_stacks();
 }
 
+void Gatherer::drop_dead_details() {
+    std::vector<bool> used(details_.size());
+    const auto is_any = [](const Root& root) { return root.context.detail != profile::kNone<profile::DetailId>; };
+    for (const Root& root : roots_)
+        if (is_any(root)) used[root.context.detail.value] = true;
+    const std::vector<profile::DetailId> ids = details_.keep_only(used);
+    for (Root& root : roots_)
+        if (is_any(root)) root.context.detail = ids[root.context.detail.value];
+}
+
 void Gatherer::drop_dead_stacks() {
     std::vector<Root> roots;
     stacks_ = stacks_.without_dead([&](std::uint64_t number) {
@@ -180,6 +199,7 @@ void Gatherer::drop_dead_stacks() {
         return roots.size() - 1;
     });
     roots_ = std::move(roots);
+    drop_dead_details();
     root_numbers_.clear();
     for (std::uint32_t i = 0; i < roots_.size(); ++i) root_numbers_.emplace(roots_[i], i);
     std::vector<SpaceId> used;

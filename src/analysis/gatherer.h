@@ -67,6 +67,8 @@ class Gatherer final : public perfdata::Consumer {
     std::vector<profile::StackId> name_nodes(profile::Profile& profile, Namer& namer);
     /// Keeps the nodes with a weight, and the roots and address spaces that they need.
     void drop_dead_stacks();
+    /// Keeps the details that the roots have.
+    void drop_dead_details();
 
     const ReadOptions& options_;
     const perfdata::Reader& reader_;
@@ -83,6 +85,7 @@ class Gatherer final : public perfdata::Consumer {
     std::vector<std::uint64_t> unwound_, registers_;
     std::vector<std::uint32_t> ended_, ended_before_;  // pids since the last decay(), and since the one before
     std::uint64_t first_ns_ = 0, last_ns_ = 0;
+    bool has_new_names_ = false;  // the recording has brought some since add_to()
     // The root of the last sample, as long as nothing has changed.
     std::uint64_t last_version_ = ~std::uint64_t{0};
     std::array<std::uint32_t, 4> last_task_{};

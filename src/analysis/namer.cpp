@@ -30,9 +30,9 @@ profile::LocationId Namer::location(SpaceId space, RawFrame frame, bool caller) 
         by_frame_.try_emplace({frame.address, kernel ? 0 : space, frame.mode | (own_line ? kCaller : 0)});
     if (fresh) {
         // Looking up adds to other tables only, so `at` stays valid.
-        at->second = look_up(space, frame, own_line);
+        at = look_up(space, frame, own_line);
     }
-    return at->second;
+    return at;
 }
 
 // An address in a dso without a symbol gets a location without frames, which shows as an address.
@@ -49,10 +49,11 @@ profile::LocationId Namer::look_up(SpaceId space, RawFrame frame, bool caller) {
     symbols::DebugInfo* debug = symbol && source_.any() ? dsos_.debug_info(found) : nullptr;
     const bool own_line = debug && caller;
     const auto [at, fresh] = by_address_.try_emplace({address, id.value, frame.mode | (own_line ? kCaller : 0)});
-    if (!fresh) return at->second;
-    profile::Location location{.dso = id, .address = address, .file_offset = offset, .kernel = kernel};
+    if (!fresh) return at;
+    profile::Location location{
+        .dso = id, .address = address, .file_offset = offset, .map_bytes = map->end - map->start, .kernel = kernel};
     if (symbol) add_frames(location, debug, found, *symbol, own_line);
-    return at->second = profile_.locations.add(location);
+    return at = profile_.locations.add(location);
 }
 
 void Namer::add_frames(profile::Location& location, symbols::DebugInfo* debug, symbols::Dso& dso,
@@ -93,12 +94,12 @@ profile::FunctionId Namer::inlined_function(profile::DsoId id, const symbols::So
     const profile::StringId name = profile_.strings.intern(frame.name.empty() ? "[unknown]" : frame.name);
     const auto [at, fresh] = by_name_.try_emplace({name.value, id.value, 0});
     if (fresh)
-        at->second = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(profile_.text(name))),
-                                             .linkage_name = name,
-                                             .dso = id,
-                                             .file = profile_.strings.intern(frame.declared.file),
-                                             .line = frame.declared.line});
-    return at->second;
+        at = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(profile_.text(name))),
+                                     .linkage_name = name,
+                                     .dso = id,
+                                     .file = profile_.strings.intern(frame.declared.file),
+                                     .line = frame.declared.line});
+    return at;
 }
 
 // The address itself stays visible: several unknown addresses in one report are several lines.
@@ -109,11 +110,11 @@ profile::LocationId Namer::unknown(RawFrame frame) {
     }
     const auto [at, fresh] = by_address_.try_emplace({frame.address, unknown_dso_.value, frame.mode});
     if (fresh)
-        at->second = profile_.locations.add({.dso = unknown_dso_,
-                                             .address = frame.address,
-                                             .file_offset = frame.address,
-                                             .kernel = frame.mode == RawFrame::kernel});
-    return at->second;
+        at = profile_.locations.add({.dso = unknown_dso_,
+                                     .address = frame.address,
+                                     .file_offset = frame.address,
+                                     .kernel = frame.mode == RawFrame::kernel});
+    return at;
 }
 
 profile::DsoId Namer::dso(const symbols::Dso& dso) {
@@ -133,12 +134,14 @@ profile::FunctionId Namer::function(profile::DsoId id, const symbols::Dso& dso, 
     const auto [at, fresh] = by_start_.try_emplace({symbol.start, id.value, 0});
     if (fresh) {
         const std::string_view name = dso.linkage_name(symbol);
-        at->second = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(name)),
-                                             .linkage_name = profile_.strings.intern(name),
-                                             .dso = id,
-                                             .address = symbol.start});
+        at = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(name)),
+                                     .linkage_name = profile_.strings.intern(name),
+                                     .dso = id,
+                                     .address = symbol.start,
+                                     .size = symbol.end - symbol.start,
+                                     .is_data = symbol.is_data != 0});
     }
-    return at->second;
+    return at;
 }
 
 }  // namespace anyperf::analysis

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "analysis/address_map.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "profile/profile.h"
@@ -39,21 +40,9 @@ class Namer {
     profile::LocationId location(SpaceId space, RawFrame frame, bool caller);
 
   private:
-    /// A key of the maps below, each of which says what the members mean.
-    struct Address {
-        std::uint64_t address = 0;
-        std::uint32_t space_or_dso = 0;
-        std::uint32_t mode = 0;  // with kCaller
-        bool operator==(const Address&) const = default;
-    };
-    static constexpr std::uint32_t kCaller = 4;
-    struct Hash {
-        std::size_t operator()(const Address& key) const {
-            const std::uint64_t bits =
-                (key.address ^ std::uint64_t{key.space_or_dso} << 40 ^ key.mode) * 0x9e37'79b9'7f4a'7c15u;
-            return bits ^ bits >> 32;
-        }
-    };
+    using Locations = AddressMap<profile::LocationId>;
+    using Functions = AddressMap<profile::FunctionId>;
+    static constexpr std::uint32_t kCaller = 4;  // in the mode of a key
 
     profile::LocationId look_up(SpaceId space, RawFrame frame, bool caller);
     void add_frames(profile::Location& location, symbols::DebugInfo* debug, symbols::Dso& dso,
@@ -69,10 +58,10 @@ class Namer {
     const Processes& processes_;
     symbols::Dsos& dsos_;
     SourceOptions source_;
-    std::unordered_map<Address, profile::LocationId, Hash> by_frame_;    // address, space (0: the kernel), mode
-    std::unordered_map<Address, profile::LocationId, Hash> by_address_;  // address, dso, mode
-    std::unordered_map<Address, profile::FunctionId, Hash> by_start_;    // start of the function, dso, 0
-    std::unordered_map<Address, profile::FunctionId, Hash> by_name_;     // name of an inlined function, dso, 0
+    Locations by_frame_;    // address, space (0: the kernel), mode
+    Locations by_address_;  // address, dso, mode
+    Functions by_start_;    // start of the function, dso, 0
+    Functions by_name_;     // name of an inlined function, dso, 0
     std::unordered_map<const symbols::Dso*, profile::DsoId> by_dso_;
     profile::DsoId unknown_dso_ = profile::kNone<profile::DsoId>;
 };

@@ -33,6 +33,13 @@ void Processes::follow(const perfdata::Record& record) {
         case RecordType::comm: follow_comm(record.bytes); break;
         case RecordType::fork: follow_fork(record.bytes, (record.misc & perfdata::kMiscBit13) != 0); break;
         case RecordType::ksymbol: follow_kernel_symbol(record.bytes); break;
+        case RecordType::namespaces:
+            if (const auto read = perfdata::read_namespaces(record.bytes))
+                namespaces_[read->tid] = {read->cgroup_device, read->cgroup_inode};
+            break;
+        case RecordType::cgroup:
+            if (const auto read = perfdata::read_cgroup(record.bytes)) cgroups_[read->id] = strings_.intern(read->path);
+            break;
         default: return;
     }
     ++version_;
@@ -48,7 +55,8 @@ void Processes::follow_map(Bytes record) {
     if (const auto known = build_ids_.find(bare); key.build_id.empty() && known != build_ids_.end())
         key.build_id = known->second;
     symbols::Dso& dso = dsos_.find_or_add(key);
-    symbols::Map map{read->start, read->start + read->size, read->file_offset, &dso};
+    symbols::Map map{read->start, read->start + read->size, read->file_offset, &dso, read->shared && !read->executable};
+    if (read->executable) dso.mapped_at(read->file_offset);
     // The whole vDSO is mapped, whatever the offset says. Symbols of the kernel and of a JIT are by address, so the
     // offset of their maps is the address.
     if (dso.kind() == symbols::DsoKind::vdso) map.file_offset = 0;
@@ -159,6 +167,7 @@ void Processes::release(SpaceId id) {
 
 void Processes::end(std::uint32_t pid) {
     comms_.erase(pid);
+    namespaces_.erase(pid);
     const auto known = process_spaces_.find(pid);
     if (known == process_spaces_.end()) return;
     release(known->second);

@@ -12,8 +12,9 @@
 // number. A fork shares its parent's space until one of the two maps something (`owners`), as the kernel shares pages:
 // a process that only forks workers has one set of maps.
 //
-// What it follows: MMAP and MMAP2, COMM, FORK, KSYMBOL. EXIT is ignored: samples of the last moments may follow it, and
-// a pid that is used again comes with a FORK. munmap(2) has no record at all, so a map ends only where another begins.
+// What it follows: MMAP and MMAP2, COMM, FORK, KSYMBOL, NAMESPACES, CGROUP. EXIT is ignored: samples of the last
+// moments may follow it, and a pid that is used again comes with a FORK. munmap(2) has no record at all, so a map ends
+// only where another begins.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,19 @@ class Processes {
     /// Build ids of files whose maps have none. They apply to maps that are followed from now on.
     void use_build_ids(const std::vector<perfdata::BuildId>& build_ids);
 
-    /// Follows a COMM, MMAP, MMAP2, FORK or KSYMBOL record; ignores others.
+    /// Follows a COMM, MMAP, MMAP2, FORK, KSYMBOL, NAMESPACES or CGROUP record; ignores others.
     void follow(const perfdata::Record& record);
+
+    /// A task's cgroup namespace; zeros if no record has told it.
+    struct Namespace {
+        std::uint64_t device = 0, inode = 0;
+    };
+    Namespace cgroup_namespace(std::uint32_t tid) const {
+        const auto known = namespaces_.find(tid);
+        return known == namespaces_.end() ? Namespace{} : known->second;
+    }
+    /// The names of cgroups, by the numbers that samples have.
+    const std::unordered_map<std::uint64_t, profile::StringId>& cgroups() const { return cgroups_; }
 
     /// The name of a thread now; ":TID" if no record has named it.
     profile::StringId comm(std::uint32_t tid);
@@ -90,9 +102,11 @@ class Processes {
 
     profile::Strings& strings_;
     symbols::Dsos& dsos_;
-    std::unordered_map<std::string, std::string> build_ids_;      // by path
-    std::unordered_map<std::uint32_t, profile::StringId> comms_;  // by tid
-    std::unordered_map<std::uint32_t, SpaceId> process_spaces_;   // by pid
+    std::unordered_map<std::string, std::string> build_ids_;        // by path
+    std::unordered_map<std::uint32_t, profile::StringId> comms_;    // by tid
+    std::unordered_map<std::uint32_t, SpaceId> process_spaces_;     // by pid
+    std::unordered_map<std::uint32_t, Namespace> namespaces_;       // by tid
+    std::unordered_map<std::uint64_t, profile::StringId> cgroups_;  // by number
     std::vector<Space> spaces_;
     std::vector<SpaceId> ended_;  // without an owner
     std::vector<SpaceId> free_;   // after drop_ended()

@@ -26,6 +26,11 @@ void describe_recording(const std::string& path, const perfdata::Facts& facts, p
     recording.clock_ns = facts.clock_ns;
 }
 
+/// The sockets of the CPUs, from CPU_TOPOLOGY.
+void describe_cpus(const perfdata::Facts& facts, profile::Profile& profile) {
+    for (const perfdata::CpuPlace& each : facts.cpu_places) profile.cpu_sockets.push_back(each.socket);
+}
+
 void describe_events(const perfdata::Reader& reader, profile::Profile& profile) {
     for (const perfdata::EventInfo& event : reader.events()) {
         const bool frequency = (event.attr.flags & abi::flag("freq")) != 0;
@@ -50,6 +55,7 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& opt
     const perfdata::Summary summary = reader.read(gatherer);
     describe_recording(path, reader.facts(), result.profile.recording);
     describe_events(reader, result.profile);
+    describe_cpus(reader.facts(), result.profile);
     result.profile.recording.lost = summary.lost;
     result.profile.recording.skipped = summary.damaged_samples + summary.unknown_ids + summary.unknown_types;
     gatherer.add_to(result.profile);

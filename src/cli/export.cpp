@@ -32,7 +32,7 @@ struct Options {
     std::string format;
     std::vector<std::string> events;
     std::string baseline;
-    std::string symbol_root;
+    SymbolOptions symbols;
     bool inlines = true;
 };
 
@@ -98,13 +98,14 @@ Result<const exports::Format*> checked_format(const Options& options) {
 // and processes and threads are merged unless it has threads.
 Result<analysis::ReadProfile> read(const std::string& path, const Options& options, const exports::Format& format,
                                    Output& out) {
-    unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
+    const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    unwind::Unwinder unwinder{paths};
     analysis::ReadProfile result =
         TRY(analysis::read_profile(path, {.pid = format.threads,
                                           .tid = format.threads,
                                           .source = {.lines = true, .inlines = options.inlines},
                                           .times = format.times,
-                                          .paths = symbol_paths(options.symbol_root),
+                                          .paths = paths,
                                           .unwinder = &unwinder}));
     note_losses(result, out);
     return result;
@@ -150,9 +151,7 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("EVENT,…");
     verb.add_option("--baseline", options->baseline, "html: show the difference to this recording")->type_name("FILE");
     verb.add_flag("--inline,!--no-inline", options->inlines, "inlined functions are frames of their own (default: on)");
-    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("DIR");
+    declare_symbol_options(verb, options->symbols);
     return [options](Output& out) { return export_profile(*options, out); };
 }
 

@@ -9,15 +9,40 @@
 #include <vector>
 
 #include "symbols/cache_file.h"
+#include "try.h"
 
 namespace anyperf::cli {
 
 // perf keeps copies of recorded files in ~/.debug (perf-buildid-cache(1)), and they are used if the files have changed.
-symbols::SymbolPaths symbol_paths(const std::string& root) {
+symbols::SymbolPaths default_symbol_paths() {
     symbols::SymbolPaths paths;
-    paths.root = root;
     if (const char* home = std::getenv("HOME")) paths.build_id_cache = std::string{home} + "/.debug";
     if (const std::string cache = symbols::cache_directory(); !cache.empty()) paths.code_cache = cache + "/code";
+    return paths;
+}
+
+namespace {
+
+/// What --debuginfod is without a value.
+constexpr std::string_view kServersOfEnvironment = "DEBUGINFOD_URLS";
+
+}  // namespace
+
+void declare_symbol_options(CLI::App& verb, SymbolOptions& options) {
+    verb.add_option("--symfs", options.root, "look for the recorded files below this directory")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("DIR");
+    verb.add_flag(fmt::format("--debuginfod{{{}}}", kServersOfEnvironment), options.servers,
+                  "get files that are not here from debuginfod servers: =URL, or those of DEBUGINFOD_URLS");
+}
+
+Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out) {
+    symbols::SymbolPaths paths = default_symbol_paths();
+    paths.root = options.root;
+    if (options.servers.empty()) return paths;
+    const auto note = [&out](const std::string& what) { out.note(fmt::format("anyperf: fetching {}\n", what)); };
+    paths.debuginfod =
+        TRY(symbols::Debuginfod::open(options.servers == kServersOfEnvironment ? "" : options.servers, note));
     return paths;
 }
 

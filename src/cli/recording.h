@@ -1,6 +1,8 @@
 // recording.h: what the verbs that read a recording have in common.
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include <string>
 
 #include "analysis/read_profile.h"
@@ -9,8 +11,17 @@
 
 namespace anyperf::cli {
 
-/// Where names are looked for. `root` is the directory of --symfs, or empty.
-symbols::SymbolPaths symbol_paths(const std::string& root);
+/// The options of all verbs that look names up.
+struct SymbolOptions {
+    std::string root;     ///< --symfs
+    std::string servers;  ///< --debuginfod: URLs; empty: not given
+};
+void declare_symbol_options(CLI::App& verb, SymbolOptions& options);
+
+/// Where names are looked for. Fails if debuginfod servers are asked for and none can be asked.
+Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out);
+/// The same without options.
+symbols::SymbolPaths default_symbol_paths();
 
 /// Notes what the recording or the reading has lost, and files without names: those that had at least a hundredth of
 /// the samples and are not there any more, or have been built anew.

@@ -22,8 +22,9 @@ namespace {
 struct Options {
     std::string input = "perf.data";
     std::vector<std::string> keys;  ///< empty: default_keys()
-    std::string symbol_root;
+    SymbolOptions symbols;
     double percent_limit = 0.0;
+    std::string parents;  ///< of --parent
     bool children = false;
     bool call_tree = false;
     bool inlines = true;
@@ -33,14 +34,15 @@ struct Options {
     bool json = false;
 };
 
-/// perf's default_branch_sort_order and default_mem_sort_order (tools/perf/util/sort.c), without the keys that this
-/// report lacks.
+/// perf's default_branch_sort_order and default_mem_sort_order (tools/perf/util/sort.c).
 std::vector<profile::Key> default_keys(const Options& options) {
     using profile::Key;
     if (options.branches) return {Key::comm, Key::from_dso, Key::from_symbol, Key::to_symbol, Key::branch_cycles};
     if (options.by_weight)
-        return {Key::weight,       Key::memory_level, Key::symbol,      Key::dso,
-                Key::memory_snoop, Key::memory_tlb,   Key::memory_lock, Key::memory_block};
+        return {Key::weight,       Key::memory_level,       Key::symbol,
+                Key::dso,          Key::data_symbol,        Key::data_dso,
+                Key::memory_snoop, Key::memory_tlb,         Key::memory_lock,
+                Key::memory_block, Key::instruction_latency};
     return {Key::comm, Key::dso, Key::symbol};
 }
 
@@ -67,18 +69,18 @@ Result<void> check_keys(const Options& options, const profile::Parts& parts) {
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
 analysis::ReadOptions reading(const Options& options, const std::vector<profile::Key>& keys) {
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
-    const bool with_chains = options.children || options.call_tree;
+    const bool with_chains = options.children || options.call_tree || wants(profile::Key::parent);
     return {.call_chains = with_chains,
             .pid = wants(profile::Key::pid),
             .tid = wants(profile::Key::tid),
-            .cpu = wants(profile::Key::cpu),
+            .cpu = wants(profile::Key::cpu) || wants(profile::Key::socket),
             .parts = profile::parts_of(keys),
             .traces_of_tracepoints = options.keys.empty(),
             .branches = options.branches,
             .by_weight = options.by_weight,
             // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
             .source = {.lines = profile::need_lines(keys), .inlines = options.inlines && with_chains},
-            .paths = symbol_paths(options.symbol_root)};
+            .paths = {}};
 }
 
 Result<int> report(const Options& options, Output& out) {
@@ -86,11 +88,21 @@ Result<int> report(const Options& options, Output& out) {
         .groups = options.groups, .call_tree = options.call_tree, .percent_limit = options.percent_limit};
     const bool chosen = !options.keys.empty();
     table.rows.keys = chosen ? TRY(profile::keys_named(options.keys)) : default_keys(options);
+    if (!options.parents.empty() && std::ranges::find(table.rows.keys, profile::Key::parent) == table.rows.keys.end())
+        table.rows.keys.push_back(profile::Key::parent);
+    const profile::SymbolPattern parents =
+        TRY(profile::SymbolPattern::compile(options.parents.empty() ? profile::kDefaultParents : options.parents));
+    if (std::ranges::find(table.rows.keys, profile::Key::parent) != table.rows.keys.end()) table.rows.parent = &parents;
     table.rows.children = options.children;
     table.rows.keep_samples = options.call_tree;
     TRY(check_keys(options, profile::parts_of(table.rows.keys)));
-    unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
+    symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    // A symbol without a size ends where the next one begins, which may be a variable.
+    paths.data_symbols = profile::parts_of(table.rows.keys).has(profile::Part::data_place) ||
+                         std::ranges::find(table.rows.keys, profile::Key::symbol_size) != table.rows.keys.end();
+    unwind::Unwinder unwinder{paths};
     analysis::ReadOptions wanted = reading(options, table.rows.keys);
+    wanted.paths = paths;
     wanted.unwinder = &unwinder;
     const analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
     if (!chosen && only_tracepoints(read.profile)) table.rows.keys = {profile::Key::trace};
@@ -110,6 +122,9 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("KEY,…");
     verb.add_flag("-b,--branch-stack", options->branches, "show each recorded branch as a sample");
     verb.add_flag("--mem-mode", options->by_weight, "show memory accesses, and weigh each sample by its latency");
+    verb.add_option("-p,--parent", options->parents,
+                    "with the key parent: the regular expression of the callers that samples are summed up by")
+        ->type_name("REGEX");
     verb.add_flag("-g,--call-graph", options->call_tree, "show the callers of each row as a tree");
     verb.add_flag("--children,!--no-children", options->children,
                   "add the weight of what a row calls, and sort by that");
@@ -118,9 +133,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows and callers with a smaller share")
         ->check(check_percent)
         ->type_name("PERCENT");
-    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("DIR");
+    declare_symbol_options(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row");
     return [options](Output& out) { return report(*options, out); };
 }

@@ -21,7 +21,7 @@ namespace {
 struct Options {
     std::string input = "perf.data";
     std::vector<std::string> fields;
-    std::string symbol_root;
+    SymbolOptions symbols;
     bool inlines = true;
 };
 
@@ -30,7 +30,10 @@ Result<int> script(const Options& options, Output& out) {
     std::optional<ChosenFields> chosen;
     if (!options.fields.empty()) chosen = TRY(fields_named(options.fields));
     perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
-    ScriptPrinter printer{reader, symbol_paths(options.symbol_root), {chosen, options.inlines}, out};
+    ScriptPrinter printer {
+        reader, TRY(symbol_paths(options.symbols, out))
+        , {chosen, options.inlines}, out
+    };
     const perfdata::Summary summary = reader.read(printer);
     printer.flush();
     printer.note_lost_files();
@@ -52,9 +55,7 @@ VerbAction declare(CLI::App& verb) {
         ->delimiter(',')
         ->type_name("FIELD,…");
     verb.add_flag("--inline,!--no-inline", options->inlines, "print inlined functions of call chains (default: on)");
-    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("DIR");
+    declare_symbol_options(verb, options->symbols);
     return [options](Output& out) { return script(*options, out); };
 }
 

@@ -55,6 +55,18 @@ void EventTable::name(const std::vector<EventInfo>& described) {
     }
 }
 
+void EventTable::name_unnamed(std::size_t event, std::string_view name) {
+    if (!name.empty() && events_[event].name == default_name(events_[event].attr)) events_[event].name = name;
+}
+
+void EventTable::add_id(std::size_t event, std::uint64_t id) {
+    if (event >= events_.size()) return;
+    events_[event].ids.push_back(id);
+    by_id_.insert_or_assign(id, static_cast<std::uint32_t>(event));
+    with_ids_ = true;
+    last_id_ = 0;
+}
+
 void EventTable::update(std::uint64_t id, bool is_name, std::string text) {
     const auto event = of_id(id);
     if (!event) return;

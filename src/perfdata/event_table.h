@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,10 @@ class EventTable {
     /// Takes the names of EVENT_DESC, and its ids for events that have none yet. `described` has the events in the same
     /// order.
     void name(const std::vector<EventInfo>& described);
+    /// A name for an event that has none in the file.
+    void name_unnamed(std::size_t event, std::string_view name);
+    /// One more id of an event.
+    void add_id(std::size_t event, std::uint64_t id);
     /// EVENT_UPDATE: a new name or unit for the event with this id.
     void update(std::uint64_t id, bool is_name, std::string text);
 

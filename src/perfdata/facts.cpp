@@ -216,6 +216,19 @@ void read_pmu_capabilities(Cursor& cursor, Facts& facts) {
     }
 }
 
+template <auto Read>
+void read_files(Cursor& cursor, Facts& facts) {
+    Read(cursor, facts.files);
+}
+
+/// Pairs of texts, each with a NUL.
+void read_meta_info(Cursor& cursor, Facts& facts) {
+    while (cursor.left() > 0) {
+        std::string key{cursor.text()};
+        facts.meta.push_back({std::move(key), std::string{cursor.text()}});
+    }
+}
+
 /// How a feature is read. One without a reader has nothing that reports or exports show, except BUILD_ID and
 /// EVENT_DESC: their functions need the byte order, so read_feature() calls them itself.
 struct Row {
@@ -257,6 +270,9 @@ constexpr std::array kRows{
     Row{Feature::hybrid_topology, "HYBRID_TOPOLOGY", read_hybrid_topology},
     Row{Feature::pmu_capabilities, "PMU_CAPS", read_pmu_capabilities},
     Row{Feature::cpu_domain_info, "CPU_DOMAIN_INFO", nullptr},
+    Row{Feature::simpleperf_file, "FILE", read_files<read_recorded_files>},
+    Row{Feature::simpleperf_meta_info, "META_INFO", read_meta_info},
+    Row{Feature::simpleperf_file2, "FILE2", read_files<read_recorded_messages>},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "perfdata/cursor.h"
 #include "perfdata/file_header.h"
+#include "perfdata/recorded_files.h"
 #include "perfdata/types.h"
 
 namespace anyperf::perfdata {
@@ -84,6 +85,9 @@ struct Facts {
     bool auxtrace = false;                          ///< or hardware traces,
     bool stat = false;                              ///< or it is a file of `perf stat record`
     std::vector<std::byte> tracing_data;            ///< TRACING_DATA, undecoded
+    std::vector<RecordedFile> files;                ///< FILE, FILE2 of simpleperf
+    std::vector<Named> meta;                        ///< META_INFO of simpleperf
+    std::string kernel_symbols;                     ///< text of the machine's /proc/kallsyms, from simpleperf
     std::vector<std::string> damaged;               ///< names of the sections that could not be read
 };
 

@@ -23,6 +23,7 @@
 #include "perfdata/input.h"
 #include "perfdata/read_attr.h"
 #include "perfdata/round_queue.h"
+#include "perfdata/simpleperf.h"
 #include "try.h"
 
 namespace anyperf::perfdata {
@@ -37,6 +38,9 @@ constexpr std::size_t kMostResident = 64 << 20, kReleaseEvery = 16 << 20;
 
 /// Formats of tracepoints that are larger are skipped. Those of all 2,305 tracepoints of Linux 6.18 have 3 MB.
 constexpr std::size_t kMostFormats = 64 << 20;
+
+/// Records of simpleperf have sizes of 32 bits. One that is not in a mapped file must fit into memory.
+constexpr std::size_t kLongestUnpacked = 64 << 20;
 
 /// One or more records, or a part of one. `offset` is for messages: the bytes' place in a mapped file. A record of a
 /// stream has the offset of its buffer, an unpacked record that of the COMPRESSED record. `stable`: the bytes stay
@@ -65,6 +69,9 @@ struct Reader::State {
     void take_header_attr(Bytes record);
     void take_feature(Bytes record);
     void take_event_update(Bytes record);
+    void take_simpleperf_record(Bytes record, RecordType type);
+    /// The maps and names that simpleperf has in a section of their own, before all records.
+    void read_initial_maps();
     void queue(std::uint64_t time, Piece record, std::uint32_t event);
     /// FINISHED_ROUND: delivers what the promise of the previous mark covers (round_queue.h).
     void end_round();
@@ -76,7 +83,7 @@ struct Reader::State {
     void deliver_read_values(Sample& sample, std::uint32_t event);
     void fail(std::uint64_t offset, std::string cause);
     /// How many bytes after the record belong to it, without being counted in its size.
-    std::size_t payload_after(Piece record, RecordHeader head);
+    std::uint64_t payload_after(Bytes record, RecordType type);
     /// The next bytes of a payload.
     void take_payload(Bytes bytes);
     /// A function that the queue calls for each record that is due. A record that is older than one before it breaks
@@ -106,6 +113,7 @@ struct Reader::State {
     Consumer* consumer = nullptr;
     RoundQueue waiting;
     Decompressor decompressor;
+    SimpleperfRecords simpleperf;
     std::vector<std::byte> unpacked;  // records of a compressed stream, from a record's begin on
     std::vector<std::byte> scratch;   // a record of the other byte order, after the swap
     std::unordered_map<std::uint64_t, std::uint64_t> last_values;  // of events that a leader reads, by id
@@ -175,6 +183,8 @@ Result<Reader> Reader::open(const std::string& path) {
         read_feature(section.feature, state->input.mapped().subspan(section.place.offset, section.place.size),
                      state->header.foreign, state->facts);
     state->events.name(state->facts.events);
+    for (std::size_t i = 0; i < state->events.all().size(); ++i)
+        state->events.name_unnamed(i, simpleperf_event_name(state->facts, state->events.all()[i].attr));
     return Reader{std::move(state)};
 }
 
@@ -190,7 +200,15 @@ void Reader::State::read_all() {
     waiting.end(delivering());
 }
 
+void Reader::State::read_initial_maps() {
+    for (const FeatureSection& section : header.features)
+        if (section.feature == Feature::simpleperf_initial_maps)
+            walk({input.mapped().subspan(section.place.offset, section.place.size), section.place.offset, true});
+}
+
 void Reader::State::read_mapped() {
+    read_initial_maps();
+    if (stopped) return;
     const Bytes data = input.mapped().subspan(header.data.offset, header.data.size);
     const std::size_t used = walk({data, header.data.offset, true});
     if (used < data.size() && !stopped && !summary.damage)
@@ -239,33 +257,43 @@ std::size_t Reader::State::walk(Piece piece) {
         if (header.foreign)
             head = {static_cast<RecordType>(reversed(static_cast<std::uint32_t>(head.type))), reversed(head.misc),
                     reversed(head.size)};
-        if (head.size < kRecordHeader) {
-            fail(piece.offset + at, fmt::format("a record of {} bytes is impossible", head.size));
+        const std::size_t size = head.size + (is_simpleperf(head.type) ? std::size_t{head.misc} << 16 : 0);
+        if (size < kRecordHeader) {
+            fail(piece.offset + at, fmt::format("a record of {} bytes is impossible", size));
             break;
         }
-        if (head.size > piece.bytes.size() - at) break;
-        const Piece record{piece.bytes.subspan(at, head.size), piece.stable ? piece.offset + at : piece.offset,
+        if (!piece.stable && size > kLongestUnpacked) {
+            fail(piece.offset + at, fmt::format("a record of {} bytes is too long to be unpacked", size));
+            break;
+        }
+        if (size > piece.bytes.size() - at) break;
+        const Piece record{piece.bytes.subspan(at, size), piece.stable ? piece.offset + at : piece.offset,
                            piece.stable};
-        skip = payload_after({piece.bytes.subspan(at), record.offset, piece.stable}, head);
+        skip = payload_after(record.bytes, head.type);
         ++summary.records;
         if (piece.stable) {
             walked = record.offset;
             if (walked >= next_release) release();
         }
         take(record, head);
-        at += head.size;
+        at += size;
         if (stopped) break;
     }
     return at;
 }
 
 /// Bytes that belong to a record but are not counted in its size, because they may be more than its 16 bits can say:
-/// the hardware trace of AUXTRACE (its first u64) and the formats of HEADER_TRACING_DATA (a u32, padded to 8).
-std::size_t Reader::State::payload_after(Piece record, RecordHeader head) {
-    Cursor body{record.bytes.first(head.size).subspan(kRecordHeader), header.foreign};
-    if (head.type == RecordType::auxtrace) return body.u64();
-    if (head.type != RecordType::header_tracing_data) return 0;
+/// the hardware trace of AUXTRACE (its first u64) and the formats of HEADER_TRACING_DATA (a u32, padded to 8). Old
+/// simpleperfs have the formats within the record.
+std::uint64_t Reader::State::payload_after(Bytes record, RecordType type) {
+    Cursor body{record.subspan(kRecordHeader), header.foreign};
+    if (type == RecordType::auxtrace) return body.u64();
+    if (type != RecordType::header_tracing_data) return 0;
     const std::uint64_t size = (std::uint64_t{body.u32()} + 7) & ~std::uint64_t{7};
+    if (body.left() > 4) {
+        simpleperf.take(type, record, facts);
+        return 0;
+    }
     keeps_payload = size != 0 && size <= kMostFormats;
     return size;
 }
@@ -284,6 +312,8 @@ void Reader::State::take_payload(Bytes bytes) {
 // consumer like any other, one of perf is counted. perf 6.1 gives up at the first one.
 void Reader::State::take(Piece record, RecordHeader head) {
     if (head.type < RecordType::first_user) return take_kernel_record(record, head);
+    if (is_simpleperf(head.type) && head.type <= RecordType::last_simpleperf)
+        return take_simpleperf_record(record.bytes, head.type);
     if (head.type > RecordType::last_user) {
         ++summary.unknown_types;
         return;
@@ -416,6 +446,14 @@ void Reader::State::take_feature(Bytes record) {
     if (!cursor.ok() || cursor.left() == 0) return;  // an empty one ends the list
     read_feature(static_cast<Feature>(feature), record.subspan(kRecordHeader + 8), header.foreign, facts);
     if (static_cast<Feature>(feature) == Feature::event_description) events.name(facts.events);
+}
+
+void Reader::State::take_simpleperf_record(Bytes record, RecordType type) {
+    simpleperf.take(type, record, facts);
+    consumer->user_record(type, record, header.foreign);
+    if (type != RecordType::simpleperf_event_id) return;
+    for (const SimpleperfRecords::EventId& each : SimpleperfRecords::event_ids(record))
+        events.add_id(each.event, each.id);
 }
 
 /// EVENT_UPDATE: u64 kind, u64 id, then by the kind. Only the unit and the name matter here; the other kinds are a

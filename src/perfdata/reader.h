@@ -22,6 +22,7 @@
 //     attrs      for each event its perf_event_attr and the place of its ids
 //     data       the records
 //     features   a table of {offset, size}, then the sections: the facts of the recording (facts.h)
+// simpleperf.h has what recordings of Android's simpleperf have besides.
 // In pipe mode 16 bytes of header are followed by records at once. Attrs and features are then records themselves
 // (HEADER_ATTR, HEADER_FEATURE), and names of events come as EVENT_UPDATE.
 //
@@ -64,8 +65,8 @@ class Consumer {
     virtual void sample(const Sample& sample, std::size_t event) = 0;
     /// Any other record of the kernel's (types below 64), also one of a type that this anyperf does not know.
     virtual void record(const Record& record) = 0;
-    /// A record of perf's own (types from 64), with header, in the file's byte order and at its place in the file. The
-    /// reader itself has already used those that describe events and features.
+    /// A record of perf's or simpleperf's own (types from 64), with header, in the file's byte order and at its place
+    /// in the file. The reader itself has already used those that describe events and features.
     virtual void user_record(RecordType, Bytes, bool /*foreign*/) {}
 };
 
@@ -76,7 +77,7 @@ struct Summary {
     std::uint64_t lost = 0;             ///< records that the kernel dropped, as LOST records say
     std::uint64_t lost_samples = 0;     ///< as LOST_SAMPLES records say: the same losses, do not add the two
     std::uint64_t late = 0;             ///< came later in the file than FINISHED_ROUND promised
-    std::uint64_t unknown_types = 0;    ///< records of perf's own, of a type above RecordType::last_user
+    std::uint64_t unknown_types = 0;    ///< records of no type that perf or simpleperf has
     std::uint64_t unknown_ids = 0;      ///< samples of undeclared events; kernel records before any event
     std::uint64_t damaged_samples = 0;  ///< samples whose fields pass their end
     std::optional<Error> damage;        ///< what ended the reading too early, or else FileHeader::note

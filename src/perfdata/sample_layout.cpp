@@ -125,6 +125,17 @@ bool SampleLayout::decode(Bytes record, Sample& sample) const {
     return only_fixed_ || decode_rest(record, sample);
 }
 
+namespace {
+
+/// union perf_sample_weight: 32 bits of the weight itself, then two times 16 bits.
+void split_weight(Sample& sample) {
+    sample.instruction_latency = static_cast<std::uint16_t>(sample.weight >> 32);
+    sample.stage_cycles = static_cast<std::uint16_t>(sample.weight >> 48);
+    sample.weight &= 0xffff'ffff;
+}
+
+}  // namespace
+
 // The order is that of perf_output_sample() in the kernel, not that of the bits.
 bool SampleLayout::decode_rest(Bytes record, Sample& sample) const {
     Cursor cursor{record.subspan(fixed_size_)};
@@ -141,6 +152,7 @@ bool SampleLayout::decode_rest(Bytes record, Sample& sample) const {
     sample.user_stack = has(abi::sample("PERF_SAMPLE_STACK_USER")) ? take_stack(cursor) : Bytes{};
     sample.user_state = record.subspan(state, record.size() - cursor.left() - state);
     number(abi::sample("PERF_SAMPLE_WEIGHT") | abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"), sample.weight);
+    if (has(abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"))) split_weight(sample);
     number(abi::sample("PERF_SAMPLE_DATA_SRC"), sample.data_source);
     number(abi::sample("PERF_SAMPLE_TRANSACTION"), sample.transaction);
     if (has(abi::sample("PERF_SAMPLE_REGS_INTR")))

@@ -63,6 +63,7 @@ struct Sample {
     Numbers user_registers, interrupt_registers;  ///< one for each set bit of the attr's mask, from the lowest on
     Bytes user_stack;                             ///< only its valid bytes
     Bytes user_state;                             ///< all of REGS_USER and STACK_USER as it is in the record
+    std::uint16_t instruction_latency = 0, stage_cycles = 0;  ///< the upper halves of WEIGHT_STRUCT
     std::uint64_t weight = 0, data_source = 0, transaction = 0, physical_address = 0, cgroup = 0;
     std::uint64_t data_page_size = 0, code_page_size = 0;
     Bytes aux;

@@ -8,7 +8,7 @@ namespace anyperf::perfdata {
 
 namespace {
 
-constexpr std::uint32_t kProtExec = 4;  // PROT_EXEC of mman(2)
+constexpr std::uint32_t kProtExec = 4, kMapShared = 1;  // PROT_EXEC, MAP_SHARED of mmap(2)
 constexpr std::size_t kLongestBuildId = 20;
 
 RecordHeader header_of(Bytes record) {
@@ -53,14 +53,16 @@ std::optional<MapRecord> read_map(Bytes record) {
     map.executable = (header.misc & kMiscBit13) == 0;
     if (header.type == RecordType::mmap2) {
         // Either device and inode, or the build id: 24 bytes.
-        Cursor identity{cursor.bytes(24)};
+        const Bytes identifying = cursor.bytes(24);
+        Cursor identity{identifying};
         if ((header.misc & kMiscMmapBuildId) != 0) {
             const std::size_t size = identity.u8();
             identity.skip(3);
             map.build_id = hexadecimal(identity.bytes(std::min(size, kLongestBuildId)));
         }
         map.executable = (cursor.u32() & kProtExec) != 0;
-        cursor.u32();  // flags of mmap(2)
+        const bool has_file = std::ranges::any_of(identifying, [](std::byte each) { return each != std::byte{}; });
+        map.shared = (cursor.u32() & kMapShared) != 0 && has_file;
     }
     map.path = cursor.text();
     return if_complete(cursor, std::move(map));
@@ -96,6 +98,28 @@ std::optional<KernelSymbolRecord> read_kernel_symbol(Bytes record) {
     symbol.removed = (cursor.u16() & 1) != 0;
     symbol.name = cursor.text();
     return if_complete(cursor, symbol);
+}
+
+// After the ids comes a count of {device, inode}, in the order of PERF_NR_NAMESPACES: the cgroup's is the last of 7.
+std::optional<NamespaceRecord> read_namespaces(Bytes record) {
+    constexpr std::uint64_t kCgroup = 6;
+    Cursor cursor = body_of(record);
+    NamespaceRecord namespaces;
+    namespaces.pid = cursor.u32();
+    namespaces.tid = cursor.u32();
+    if (cursor.count(cursor.u64(), 16) <= kCgroup) return std::nullopt;
+    cursor.skip(kCgroup * 16);
+    namespaces.cgroup_device = cursor.u64();
+    namespaces.cgroup_inode = cursor.u64();
+    return if_complete(cursor, namespaces);
+}
+
+std::optional<CgroupRecord> read_cgroup(Bytes record) {
+    Cursor cursor = body_of(record);
+    CgroupRecord cgroup;
+    cgroup.id = cursor.u64();
+    cgroup.path = cursor.text();
+    return if_complete(cursor, cgroup);
 }
 
 }  // namespace anyperf::perfdata

@@ -21,6 +21,7 @@ struct MapRecord {
     std::uint64_t start = 0, size = 0, file_offset = 0;
     std::string build_id;    ///< hexadecimal; empty: not in the record
     bool executable = true;  ///< PROT_EXEC; of MMAP, which has no protection: not PERF_RECORD_MISC_MMAP_DATA
+    bool shared = false;     ///< MAP_SHARED of a file, of MMAP2
     bool kernel = false;     ///< by the record's mode, or by the pid ~0 that perf gives the kernel's own map
     std::string_view path;
 };
@@ -45,11 +46,25 @@ struct KernelSymbolRecord {
     std::string_view name;
 };
 
+/// NAMESPACES, as far as it is used: the device and inode of a task's cgroup namespace.
+struct NamespaceRecord {
+    std::uint32_t pid = 0, tid = 0;
+    std::uint64_t cgroup_device = 0, cgroup_inode = 0;
+};
+
+/// CGROUP: the name of a cgroup, by the number that samples have.
+struct CgroupRecord {
+    std::uint64_t id = 0;
+    std::string_view path;
+};
+
 // `record` is the whole record without its sample id. Nothing if it is too short.
 std::optional<MapRecord> read_map(Bytes record);
 std::optional<CommRecord> read_comm(Bytes record);
 std::optional<TaskRecord> read_task(Bytes record);
 std::optional<KernelSymbolRecord> read_kernel_symbol(Bytes record);
+std::optional<NamespaceRecord> read_namespaces(Bytes record);
+std::optional<CgroupRecord> read_cgroup(Bytes record);
 
 /// Bytes as hexadecimal digits: how build ids are written.
 std::string hexadecimal(Bytes bytes);

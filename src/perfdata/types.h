@@ -1,7 +1,7 @@
 // types.h: the numbers of perf.data's own records, which perf writes beside the kernel's (tools/perf/Documentation/
 // perf.data-file-format.txt; tools/lib/perf/include/perf/event.h), and those of the kernel's that a reader needs by
 // name. Types below 64 are the kernel's (enum perf_event_type); perf takes its own from 64 on, so that the kernel may
-// add some.
+// add some, and simpleperf from 32768 on.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,19 @@ enum class RecordType : std::uint32_t {
     schedstat_cpu = 85,
     schedstat_domain = 86,
     last_user = 86,
+    // simpleperf's own (simpleperf.h): their headers have a size of 32 bits and no `misc`.
+    first_simpleperf = 32768,
+    simpleperf_kernel_symbols = 32769,
+    simpleperf_dso = 32770,
+    simpleperf_symbol = 32771,
+    simpleperf_split = 32772,
+    simpleperf_split_end = 32773,
+    simpleperf_event_id = 32774,
+    simpleperf_call_chain = 32775,
+    simpleperf_unwinding_result = 32776,
+    simpleperf_tracing_data = 32777,
+    simpleperf_debug = 32778,
+    last_simpleperf = 32778,
 };
 
 /// Bits of the header's bitmap: which feature sections a file has.
@@ -85,6 +98,11 @@ enum class Feature : unsigned {
     hybrid_topology = 30,
     pmu_capabilities = 31,
     cpu_domain_info = 32,
+    // simpleperf's own.
+    simpleperf_file = 128,
+    simpleperf_meta_info = 129,
+    simpleperf_file2 = 132,
+    simpleperf_initial_maps = 134,
 };
 
 inline constexpr std::size_t kRecordHeader = 8;       // u32 type, u16 misc, u16 size

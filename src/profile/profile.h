@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct Function {
     StringId file{};            ///< source file, or empty
     std::uint32_t line = 0;     ///< where the source declares it; 0 unknown
     std::uint64_t address = 0;  ///< its first byte, as Location::address
+    std::uint64_t size = 0;     ///< in bytes; 0 unknown
+    bool is_data = false;       ///< a variable; only where data were looked up
 };
 
 /// One function of those that are active at a location.
@@ -71,6 +74,7 @@ struct Location {
     DsoId dso = kNone<DsoId>;
     std::uint64_t address = 0;      ///< as in the symbol table of the dso; of an unknown dso that of the process
     std::uint64_t file_offset = 0;  ///< what perf prints for a user address: the offset in the file
+    std::uint64_t map_bytes = 0;    ///< size of the map that it was first found in; 0: of no map
     std::uint32_t first_frame = 0;  ///< Profile::frames(location)
     std::uint16_t frame_count = 0;  ///< 0: no symbol is known; else 1, and 1 more for each inlined function
     bool kernel = false;
@@ -104,7 +108,12 @@ enum class Part : std::uint8_t {
     branch,
     branch_flags,
     time,
-    transaction
+    transaction,
+    latencies,
+    cgroup,
+    cgroup_namespace,
+    address,
+    data_place
 };
 class Parts {
   public:
@@ -121,15 +130,21 @@ inline constexpr std::uint64_t kTimeQuantum = 100'000'000;
 
 /// What a sample says beyond its task and its stack. A part that the reader's options leave out is empty.
 struct Detail {
-    StringId trace{};               ///< what a tracepoint says, as text
-    std::uint64_t weight = 0;       ///< PERF_SAMPLE_WEIGHT: mostly the cycles that an access took
-    std::uint64_t data_source = 0;  ///< PERF_SAMPLE_DATA_SRC (memory_access.h)
+    StringId trace{};          ///< what a tracepoint says, as text
+    std::uint64_t weight = 0;  ///< PERF_SAMPLE_WEIGHT: mostly the cycles that an access took
+    std::uint64_t instruction_latency = 0, stage_cycles = 0;  ///< the rest of PERF_SAMPLE_WEIGHT_STRUCT
+    std::uint64_t data_source = 0;                            ///< PERF_SAMPLE_DATA_SRC (memory_access.h)
     std::uint64_t data_address = 0, physical_address = 0;
     std::uint64_t data_page_size = 0, code_page_size = 0;
     LocationId from = kNone<LocationId>, to = kNone<LocationId>;  ///< of a branch
     std::uint64_t branch_flags = 0;                               ///< the third word of struct perf_branch_entry
     std::uint64_t time = 0;                                       ///< of the sample in ns, rounded down to kTimeQuantum
     std::uint64_t transaction = 0;                                ///< PERF_SAMPLE_TRANSACTION
+    std::uint64_t cgroup = 0;                                     ///< its number; Profile::cgroups has the names
+    std::uint64_t namespace_device = 0, namespace_inode = 0;      ///< of the task's cgroup namespace
+    std::uint64_t address = 0;                                    ///< of the sample, in the process
+    LocationId data = kNone<LocationId>;                          ///< where data_address is
+    enum class DataMap : std::uint8_t { none, shared, other } data_map = DataMap::other;  ///< what maps it
 
     bool operator==(const Detail&) const = default;
 };
@@ -182,7 +197,9 @@ class Profile {
     Table<ContextId, Context> contexts;
     Table<DetailId, Detail> details;
     std::vector<Sample> samples;
-    std::vector<Frame> all_frames;  ///< of all locations, one after the other
+    std::unordered_map<std::uint64_t, StringId> cgroups;  ///< by number
+    std::vector<std::uint32_t> cpu_sockets;               ///< of each CPU; empty: unknown
+    std::vector<Frame> all_frames;                        ///< of all locations, one after the other
     Recording recording;
 
     /// The functions that are active at a location, from the innermost inlined one to the one that has the symbol.

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "profile/memory_access.h"
+#include "profile/place_texts.h"
 #include "profile/rows.h"
 
 namespace anyperf::profile {
@@ -58,6 +59,19 @@ std::uint64_t text_value(const std::string& text) {
     return std::hash<std::string>{}(text);
 }
 
+std::uint64_t socket_of(const Profile& profile, const Context& context) {
+    return context.cpu < profile.cpu_sockets.size() ? profile.cpu_sockets[context.cpu] : Context::kAny;
+}
+
+std::uint64_t size_of(const Profile& profile, LocationId place, FrameIndex frame) {
+    const FunctionId function = function_of(profile, profile.locations[place], frame);
+    return function == kNone<FunctionId> ? 0 : profile.functions[function].size;
+}
+
+std::string size_text(std::uint64_t size) {
+    return size == 0 ? "unknown" : std::to_string(size);
+}
+
 std::uint64_t detail_value(const Profile& profile, Key key, const Detail& detail) {
     switch (key) {
         case Key::trace: return detail.trace.value;
@@ -65,6 +79,18 @@ std::uint64_t detail_value(const Profile& profile, Key key, const Detail& detail
         case Key::total_weight: return detail.weight;
         case Key::time: return detail.time;
         case Key::transaction: return detail.transaction;
+        case Key::instruction_latency:
+        case Key::total_instruction_latency: return detail.instruction_latency;
+        case Key::stage_cycles:
+        case Key::total_stage_cycles: return detail.stage_cycles;
+        case Key::cgroup: return text_value(cgroup_text(profile, detail.cgroup));
+        case Key::cgroup_id: return detail.namespace_device << 32 ^ detail.namespace_inode;
+        case Key::address:
+        case Key::code_symbol: return detail.address;
+        case Key::from_address: return detail.from.value;
+        case Key::to_address: return detail.to.value;
+        case Key::data_symbol: return detail.data_address;
+        case Key::data_dso: return dso_value(profile, detail.data);
         // Several words have one text, so the text decides. Two of the few texts do not have one hash of 64 bits.
         case Key::memory_level: return text_value(memory_level_text(detail.data_source));
         case Key::memory_snoop: return text_value(memory_snoop_text(detail.data_source));
@@ -96,10 +122,14 @@ std::string marked_symbol(const Profile& profile, const Location& place, FrameIn
     return (place.kernel ? "[k] " : "[.] ") + symbol_text(profile, place, frame);
 }
 
+std::string dso_text(const Profile& profile, LocationId place) {
+    return std::string{profile.text(profile.dsos[profile.locations[place].dso].name)};
+}
+
 std::string place_text(const Profile& profile, Key key, LocationId id) {
     if (id == kNone<LocationId>) return "N/A";
     const Location& place = profile.locations[id];
-    if (key == Key::from_dso || key == Key::to_dso) return std::string{profile.text(profile.dsos[place.dso].name)};
+    if (key == Key::from_dso || key == Key::to_dso) return dso_text(profile, id);
     if (key == Key::from_line || key == Key::to_line) return source_line_text(profile, place, 0);
     return marked_symbol(profile, place, kSymbolFrame);
 }
@@ -122,6 +152,14 @@ std::string detail_text(const Profile& profile, Key key, const Detail& detail) {
             return fmt::format("[.] {}{:016x}", detail.physical_address == 0 ? "" : "0x", detail.physical_address);
         case Key::data_page_size: return page_size_text(detail.data_page_size);
         case Key::code_page_size: return page_size_text(detail.code_page_size);
+        case Key::instruction_latency: return std::to_string(detail.instruction_latency);
+        case Key::stage_cycles: return std::to_string(detail.stage_cycles);
+        case Key::cgroup: return cgroup_text(profile, detail.cgroup);
+        case Key::cgroup_id: return fmt::format("{}/0x{:x}", detail.namespace_device, detail.namespace_inode);
+        case Key::address: return fmt::format("0x{:x}", detail.address);
+        case Key::from_address: return branch_address_text(profile, detail.from);
+        case Key::to_address: return branch_address_text(profile, detail.to);
+        case Key::data_dso: return detail.data == kNone<LocationId> ? "N/A" : dso_text(profile, detail.data);
         case Key::from_dso:
         case Key::from_symbol:
         case Key::from_line: return place_text(profile, key, detail.from);
@@ -148,6 +186,12 @@ std::uint64_t key_value(const Profile& profile, Key key, const Context& context,
         case Key::symbol: return place_value(profile, place, frame);
         case Key::source_line: return line_value(profile, place, line_frame);
         case Key::source_file: return file_of(profile, place, line_frame).value;
+        case Key::socket: return socket_of(profile, context);
+        case Key::symbol_size: return size_of(profile, place, frame);
+        case Key::dso_size: return profile.locations[place].map_bytes;
+        case Key::cache_line:
+            return text_value(cache_line_text(profile, detail_of(profile, context), profile.locations[place].kernel)) ^
+                   dso_value(profile, detail_of(profile, context).data);
         default: return detail_value(profile, key, detail_of(profile, context));
     }
 }
@@ -227,6 +271,18 @@ std::string key_text(const Profile& profile, Key key, const Row& row) {
             return std::string{file.substr(file.rfind('/') + 1)};
         }
         // The samples of a row have one weight, and its total is shown (hist_entry__global_weight_snprintf()).
+        case Key::total_instruction_latency:
+            return std::to_string(detail_of(profile, row.context).instruction_latency * row.samples);
+        case Key::total_stage_cycles: return std::to_string(detail_of(profile, row.context).stage_cycles * row.samples);
+        case Key::parent:
+            return row.parent == kNone<FunctionId> ? "[other]"
+                                                   : std::string{profile.text(profile.functions[row.parent].name)};
+        case Key::socket: return number_or_any(static_cast<std::uint32_t>(socket_of(profile, row.context)));
+        case Key::symbol_size: return size_text(size_of(profile, row.place, row.frame));
+        case Key::dso_size: return size_text(place.map_bytes);
+        case Key::code_symbol: return marked_symbol(profile, place, kSymbolFrame);
+        case Key::data_symbol: return data_symbol_text(profile, detail_of(profile, row.context), place.kernel);
+        case Key::cache_line: return cache_line_text(profile, detail_of(profile, row.context), place.kernel);
         case Key::total_weight: return std::to_string(detail_of(profile, row.context).weight * row.samples);
         default: return detail_text(profile, key, detail_of(profile, row.context));
     }

@@ -39,13 +39,16 @@ struct Hash {
 /// added to its total, which makes recursion count once without a set for each sample.
 class Summer {
   public:
-    Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {}
+    Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {
+        if (options.parent) find_parents();
+    }
 
     // Adds one sample: its self weight to the row of its leaf, and with `children` its weight to the total of each row
     // in its stack. The leaf is added first, by itself: with the key source_line its row has the line of the innermost
     // inlined function, while the walk over the frames gives the symbol's row the line of the call.
     void add(std::uint32_t index, const Sample& sample) {
         ++stamp_;
+        if (options_.parent) parent_ = parents_[sample.stack.value];
         const std::uint32_t leaf = row_at(sample.context, profile_.stacks[sample.stack].location, kSymbolFrame, 0);
         Row& row = result_.rows[leaf];
         row.samples += sample.count;
@@ -73,6 +76,24 @@ class Summer {
     }
 
   private:
+    /// The parent of each stack: its own function if that matches, else the parent of its caller's stack, which has a
+    /// smaller number. Each function is matched once.
+    void find_parents() {
+        std::vector<bool> matches(profile_.functions.size());
+        for (std::uint32_t i = 0; i < profile_.functions.size(); ++i)
+            matches[i] = options_.parent->matches(std::string{profile_.text(profile_.functions[{i}].name)});
+        parents_.reserve(profile_.stacks.size());
+        for (std::uint32_t i = 0; i < profile_.stacks.size(); ++i) {
+            const Stack& stack = profile_.stacks[{i}];
+            const FunctionId own = function_of(profile_, profile_.locations[stack.location]);
+            const bool is_root = stack.caller == kNone<StackId>;
+            if (own != kNone<FunctionId> && matches[own.value])
+                parents_.push_back(own);
+            else
+                parents_.push_back(is_root ? kNone<FunctionId> : parents_[stack.caller.value]);
+        }
+    }
+
     /// Adds the weight to the row's total, unless this sample has been added there already (recursion).
     void add_total(std::uint32_t row, std::uint64_t weight) {
         if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
@@ -84,11 +105,17 @@ class Summer {
         const Context& context = profile_.contexts[id];
         Values values{};
         for (std::size_t i = 0; i < options_.keys.size(); ++i)
-            values[i] = key_value(profile_, options_.keys[i], context, place, frame, line_frame);
+            values[i] = options_.keys[i] == Key::parent
+                            ? parent_.value
+                            : key_value(profile_, options_.keys[i], context, place, frame, line_frame);
         const auto [at, fresh] = by_values_.try_emplace(values, static_cast<std::uint32_t>(result_.rows.size()));
         if (fresh) {
-            result_.rows.push_back(
-                {.values = values, .context = context, .place = place, .frame = frame, .line_frame = line_frame});
+            result_.rows.push_back({.values = values,
+                                    .context = context,
+                                    .place = place,
+                                    .frame = frame,
+                                    .line_frame = line_frame,
+                                    .parent = parent_});
             seen_.push_back(0);
         }
         return at->second;
@@ -99,6 +126,8 @@ class Summer {
     std::unordered_map<Values, std::uint32_t, Hash> by_values_;
     std::vector<std::uint32_t> seen_;  // of each row: the stamp of the last sample that has it in its stack
     std::uint32_t stamp_ = 0;
+    std::vector<FunctionId> parents_;        // of each stack, with options_.parent
+    FunctionId parent_ = kNone<FunctionId>;  // of this sample
     Rows result_;
 };
 

@@ -14,6 +14,7 @@
 
 #include "anyperf/error.h"
 #include "profile/profile.h"
+#include "profile/symbol_pattern.h"
 
 namespace anyperf::profile {
 
@@ -50,7 +51,24 @@ enum class Key : std::uint8_t {
     branch_cycles,
     total_weight,
     time,
-    transaction
+    transaction,
+    parent,
+    socket,
+    symbol_size,
+    dso_size,
+    cgroup,
+    cgroup_id,
+    instruction_latency,
+    total_instruction_latency,
+    stage_cycles,
+    total_stage_cycles,
+    address,
+    from_address,
+    to_address,
+    data_symbol,
+    data_dso,
+    cache_line,
+    code_symbol
 };
 
 struct KeyName {
@@ -94,10 +112,27 @@ inline constexpr std::array kKeyNames{
     KeyName{"cycles", Key::branch_cycles, "Basic Block Cycles", Part::branch_flags},
     KeyName{"time", Key::time, "Time", Part::time},
     KeyName{"transaction", Key::transaction, "Transaction", Part::transaction},
+    KeyName{"parent", Key::parent, "Parent symbol"},
+    KeyName{"socket", Key::socket, "Socket"},
+    KeyName{"symbol_size", Key::symbol_size, "Symbol size"},
+    KeyName{"dso_size", Key::dso_size, "DSO size"},
+    KeyName{"cgroup", Key::cgroup, "Cgroup", Part::cgroup},
+    KeyName{"cgroup_id", Key::cgroup_id, "cgroup id (dev/inode)", Part::cgroup_namespace},
+    KeyName{"local_ins_lat", Key::instruction_latency, "Local INSTR Latency", Part::latencies},
+    KeyName{"ins_lat", Key::total_instruction_latency, "INSTR Latency", Part::latencies},
+    KeyName{"local_p_stage_cyc", Key::stage_cycles, "Local Pipeline Stage Cycle", Part::latencies},
+    KeyName{"p_stage_cyc", Key::total_stage_cycles, "Pipeline Stage Cycle", Part::latencies},
+    KeyName{"addr", Key::address, "Address", Part::address},
+    KeyName{"addr_from", Key::from_address, "Source Address", Part::branch},
+    KeyName{"addr_to", Key::to_address, "Target Address", Part::branch},
+    KeyName{"symbol_daddr", Key::data_symbol, "Data Symbol", Part::data_place},
+    KeyName{"dso_daddr", Key::data_dso, "Data Object", Part::data_place},
+    KeyName{"dcacheline", Key::cache_line, "Data Cacheline", Part::data_place},
+    KeyName{"symbol_iaddr", Key::code_symbol, "Code Symbol", Part::address},
 };
 
 /// A table has no more keys than this.
-inline constexpr std::size_t kMostKeys = 10;
+inline constexpr std::size_t kMostKeys = 12;
 
 /// One of the functions that are active at a location: an index of Profile::frames(location).
 using FrameIndex = std::uint16_t;
@@ -109,11 +144,12 @@ struct Row {
         values{};  ///< of the keys, as numbers: equal in rows of two events that are the same
     Context context;
     LocationId place = kNone<LocationId>;
-    FrameIndex frame = kSymbolFrame;  ///< which function at `place`
-    FrameIndex line_frame = 0;        ///< whose source line; 0, the innermost, at the sample's own address
-    std::uint64_t samples = 0;        ///< that end here
-    std::uint64_t self = 0;           ///< their weight
-    std::uint64_t total = 0;          ///< with `children`: weight of the samples that have the row in their stack
+    FrameIndex frame = kSymbolFrame;        ///< which function at `place`
+    FrameIndex line_frame = 0;              ///< whose source line; 0, the innermost, at the sample's own address
+    FunctionId parent = kNone<FunctionId>;  ///< with RowOptions::parent: the innermost function that it matches
+    std::uint64_t samples = 0;              ///< that end here
+    std::uint64_t self = 0;                 ///< their weight
+    std::uint64_t total = 0;                ///< with `children`: weight of the samples that have the row in their stack
     std::vector<std::uint32_t> sample_indices{};  ///< the samples that end here, with RowOptions::keep_samples
 };
 
@@ -126,8 +162,9 @@ struct Rows {
 
 struct RowOptions {
     std::vector<Key> keys{Key::comm, Key::dso, Key::symbol};
-    bool children = false;      ///< also compute totals, and add rows that only call, or were inlined
-    bool keep_samples = false;  ///< fill Row::sample_indices
+    bool children = false;                  ///< also compute totals, and add rows that only call, or were inlined
+    bool keep_samples = false;              ///< fill Row::sample_indices
+    const SymbolPattern* parent = nullptr;  ///< for Key::parent; it must outlive the summing up
 };
 
 /// Error: a name is unknown, and it lists the known ones; or there are more than kMostKeys.
@@ -155,7 +192,8 @@ FunctionId function_of(const Profile& profile, const Location& location, FrameIn
 /// "ns::f", or the address as perf prints it if there is no symbol.
 std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
 
-/// The value of a key as a number that is equal in all rows with the same text.
+/// The value of a key as a number that is equal in all rows with the same text. Key::parent has none: it depends on the
+/// stack.
 std::uint64_t key_value(const Profile& profile, Key key, const Context& context, LocationId place, FrameIndex frame,
                         FrameIndex line_frame);
 

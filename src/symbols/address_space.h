@@ -19,6 +19,7 @@ struct Map {
     std::uint64_t end = 0;          ///< first address after it
     std::uint64_t file_offset = 0;  ///< of `start`
     Dso* dso = nullptr;
+    bool shared_data = false;  ///< a file that is mapped with MAP_SHARED and without PROT_EXEC
 
     bool overlaps(const Map& other) const { return start < other.end && other.start < end; }
 };

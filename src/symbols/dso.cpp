@@ -65,8 +65,17 @@ Dso::Dso(const DsoKey& key) : path_(key.path), build_id_(key.build_id), pid_(key
     name_ = kind_ == DsoKind::kernel ? path_ : kind_ == DsoKind::kernel_module ? module_name(path_) : file_name(path_);
 }
 
+// A file without a recorded build id may be another one than that which ran.
 void Dso::load(const SymbolPaths& paths, KernelSymbols& kernel) {
     if (std::exchange(loaded_, true)) return;
+    const bool is_sure = kind_ == DsoKind::file && !build_id_.empty();
+    if (!recorded_ || is_sure) load_own(paths, kernel);
+    if (!recorded_ || table_ || (image_ && is_sure)) return;
+    table_ = &recorded_->table;
+    why_.clear();
+}
+
+void Dso::load_own(const SymbolPaths& paths, KernelSymbols& kernel) {
     switch (kind_) {
         case DsoKind::file: return load_file(paths);
         case DsoKind::vdso: return load_vdso(paths);
@@ -128,13 +137,14 @@ std::optional<ElfImage> Dso::debug_file(const SymbolPaths& paths, bool (*has_con
             if (auto image = accept(paths.build_id_cache + "/.build-id/" + id + "/debug", {})) return image;
     }
     const ElfImage::DebugLink link = image_->debug_link();
-    if (link.file.empty()) return std::nullopt;
     const std::string directory = path_.substr(0, path_.rfind('/'));
     for (const std::string& place : {directory + "/" + link.file, directory + "/.debug/" + link.file,
                                      paths.debug_directory + directory + "/" + link.file})
-        if (place != path_)
+        if (!link.file.empty() && place != path_)
             if (auto image = accept(paths.root + place, link.crc)) return image;
-    return std::nullopt;
+    if (!paths.debuginfod || build_id_.empty()) return std::nullopt;
+    const auto fetched = paths.debuginfod->debug_info(build_id_);
+    return fetched ? accept(*fetched, {}) : std::nullopt;
 }
 
 DebugInfo* Dso::debug_info(const SymbolPaths& paths) {
@@ -171,14 +181,18 @@ void Dso::open_file(const SymbolPaths& paths) {
     const std::string why = why_;
     const std::string cached = paths.build_id_cache + "/.build-id/";
     const bool has_cache = !paths.build_id_cache.empty() && build_id_.size() > 2;
-    why_ = has_cache && open_image(cached + build_id_path(build_id_) + "/elf") ? "" : why;
+    if (has_cache && open_image(cached + build_id_path(build_id_) + "/elf")) return why_.clear();
+    const auto fetched =
+        paths.debuginfod && !build_id_.empty() ? paths.debuginfod->executable(build_id_) : std::nullopt;
+    why_ = fetched && open_image(*fetched) ? "" : why;
 }
 
 void Dso::load_file(const SymbolPaths& paths) {
     open(paths);
     if (!image_) return;
     if (!has_symbol_table(*image_)) debug_image_ = debug_file(paths, has_symbol_table);
-    use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_));
+    use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_,
+                    paths.data_symbols ? SymbolKinds::code_and_data : SymbolKinds::code));
 }
 
 void Dso::load_vdso(const SymbolPaths& paths) {
@@ -189,7 +203,7 @@ void Dso::load_vdso(const SymbolPaths& paths) {
 /// The running kernel's symbols serve only a recording of the same kernel: its addresses change with each build, and
 /// with each boot (KASLR), which the build id cannot show.
 void Dso::load_kernel(const SymbolPaths& paths, KernelSymbols& kernel) {
-    if (kind_ == DsoKind::kernel && !build_id_.empty()) {
+    if (kind_ == DsoKind::kernel && !build_id_.empty() && !kernel.are_recorded()) {
         const std::string running = kernel_build_id(paths.kernel_notes);
         if (!running.empty() && running != build_id_) {
             why_ = "the recording is of another kernel (build id " + build_id_ + ", running: " + running + ")";
@@ -209,7 +223,12 @@ void Dso::load_perf_map() {
     use(std::move(*table));
 }
 
+// simpleperf gives code of a JIT a file of its own kind, and symbols by their addresses in the process.
 std::uint64_t Dso::symbol_address(std::uint64_t address, std::uint64_t file_offset) const {
+    if (uses_recorded()) {
+        const std::uint64_t in_file = recorded_->symbol_address(address, file_offset, first_offset_);
+        return !find(in_file) && find(address) ? address : in_file;
+    }
     if (is_kernel() || kind_ == DsoKind::jit) return address;
     return image_ ? image_->address_of(file_offset) : file_offset;
 }
@@ -221,8 +240,17 @@ Dso& Dsos::find_or_add(const DsoKey& given) {
     // "[kernel.kallsyms]_text": the symbol at which the map begins.
     if (kind_of(key) == DsoKind::kernel) key.path.resize(key.path.find(']') + 1);
     auto& dso = dsos_[{key.path, key.build_id, key.pid, jit && key.executable}];
-    if (!dso) dso = std::make_unique<Dso>(key);
+    if (!dso) {
+        dso = std::make_unique<Dso>(key);
+        if (const auto names = recorded_.find(key.path); names != recorded_.end()) dso->use_recorded(names->second);
+    }
     return *dso;
+}
+
+void Dsos::use_recorded(const std::string& path, RecordedNames names) {
+    const RecordedNames& kept = recorded_.insert_or_assign(path, std::move(names)).first->second;
+    for (auto& [key, dso] : dsos_)
+        if (std::get<0>(key) == path) dso->use_recorded(kept);
 }
 
 }  // namespace anyperf::symbols

@@ -9,10 +9,13 @@
 //
 // Where names come from, in this order: the mapped file's .symtab; a separate debug file, by build id, then by
 // .gnu_debuglink (gdb's manual, "Debugging Information in Separate Files"); the .dynsym of the mapped file. If the
-// mapped file is missing or has another build id than the recording says, perf's build-id cache is tried. A file of
-// another build id is never used: wrong names are worse than none.
+// mapped file is missing or has another build id than the recording says, perf's build-id cache is tried, and
+// debuginfod servers if the user asks for them. A file of another build id is never used: wrong names are worse than
+// none. A recording may have names itself (recorded_names.h): they are used unless the mapped file is there and has the
+// recorded build id.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,9 +24,11 @@
 #include <string_view>
 #include <tuple>
 
+#include "symbols/debuginfod.h"
 #include "symbols/dwarf/debug_info.h"
 #include "symbols/elf_image.h"
 #include "symbols/kallsyms.h"
+#include "symbols/recorded_names.h"
 #include "symbols/symbol_table.h"
 
 namespace anyperf::symbols {
@@ -45,6 +50,8 @@ struct SymbolPaths {
     std::string debug_directory = "/usr/lib/debug";
     std::string kallsyms = "/proc/kallsyms";
     std::string kernel_notes = "/sys/kernel/notes";
+    bool data_symbols = false;                 ///< also the names of variables
+    std::shared_ptr<Debuginfod> debuginfod{};  ///< asked for files that are not here; null: no server is asked
 };
 
 /// What an MMAP record says of the code that it maps.
@@ -73,6 +80,11 @@ class Dso {
     /// Gives it its file. From then on open() opens none.
     void open_as(ElfImage image);
 
+    /// Gives it the names that the recording has. They must outlive it.
+    void use_recorded(const RecordedNames& names) { recorded_ = &names; }
+    /// Says that the file was mapped from this offset on, as code.
+    void mapped_at(std::uint64_t offset) { first_offset_ = std::min(first_offset_, offset); }
+
     /// Reads the file and its names, once. A file that can't be read leaves the tables empty, and why_no_symbols() says
     /// what was found. Not thread-safe.
     void load(const SymbolPaths& paths, KernelSymbols& kernel);
@@ -98,9 +110,11 @@ class Dso {
     /// Why load() found no symbols, for people; empty if it found some.
     const std::string& why_no_symbols() const { return why_; }
     /// After load(): the mapped file is not at its place any more, or another one is. why_no_symbols() says which.
-    bool lost_its_file() const { return loaded_ && kind_ == DsoKind::file && !image_; }
+    bool lost_its_file() const { return loaded_ && kind_ == DsoKind::file && !image_ && !uses_recorded(); }
 
   private:
+    bool uses_recorded() const { return recorded_ && table_ == &recorded_->table; }
+    void load_own(const SymbolPaths& paths, KernelSymbols& kernel);
     void load_file(const SymbolPaths& paths);
     void load_vdso(const SymbolPaths& paths);
     void open_file(const SymbolPaths& paths);
@@ -116,6 +130,8 @@ class Dso {
     std::string why_;
     std::uint32_t pid_ = 0;
     DsoKind kind_ = DsoKind::unknown;
+    std::uint64_t first_offset_ = ~std::uint64_t{0};
+    const RecordedNames* recorded_ = nullptr;
     bool opened_ = false;
     bool loaded_ = false;
     std::optional<ElfImage> image_;
@@ -123,7 +139,7 @@ class Dso {
     std::unique_ptr<DebugInfo> debug_info_;
     bool debug_info_sought_ = false;
     SymbolTable own_;
-    const SymbolTable* table_ = nullptr;  // own_, or the kernel's
+    const SymbolTable* table_ = nullptr;  // own_, the kernel's, or recorded_
 };
 
 /// All dsos of a recording. One file that several processes map is one dso; a JIT's memory is one for each process.
@@ -133,6 +149,10 @@ class Dsos {
 
     /// Lives as long as this object.
     Dso& find_or_add(const DsoKey& key);
+
+    /// The names that the recording has of the file at `path`; and of the kernel.
+    void use_recorded(const std::string& path, RecordedNames names);
+    void use_kernel_symbols(SymbolTable table) { kernel_.use(std::move(table)); }
 
     /// `dso` with its names.
     Dso& loaded(Dso& dso) {
@@ -151,6 +171,7 @@ class Dsos {
     SymbolPaths paths_;
     KernelSymbols kernel_;
     std::map<Key, std::unique_ptr<Dso>> dsos_;
+    std::map<std::string, RecordedNames> recorded_;  // by path
 };
 
 }  // namespace anyperf::symbols

@@ -27,6 +27,13 @@ bool names_code(const ElfSymbol& symbol, const ElfImage& image) {
     return (image.sections()[symbol.section].flags & SHF_EXECINSTR) != 0;
 }
 
+/// perf's elf_sec__is_data(): .data, .rodata and the like, but not .bss.
+bool names_data(const ElfSymbol& symbol, const ElfImage& image) {
+    if (symbol.type != STT_OBJECT || symbol.name.empty() || symbol.section == SHN_UNDEF) return false;
+    return symbol.section < image.sections().size() &&
+           std::string_view{image.sections()[symbol.section].name}.find("data") != std::string_view::npos;
+}
+
 /// The sizes of the PLT's header and of a stub (perf's dso__synthesize_plt_symbols()).
 struct PltShape {
     std::uint64_t header = 16, stub = 16;
@@ -66,16 +73,19 @@ bool has_symbol_table(const ElfImage& image) {
 
 // `names` is the file with the symbol table, which may be a separate debug file; `loaded` has the PLT's contents, which
 // debug files lack.
-SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded) {
+SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded, SymbolKinds kinds) {
     SymbolTable table;
     const Section* section = section_of_type(names, has_symbol_table(names) ? SHT_SYMTAB : SHT_DYNSYM);
     if (section)
-        for (const ElfSymbol& each : names.symbols(*section))
-            if (names_code(each, names))
+        for (const ElfSymbol& each : names.symbols(*section)) {
+            const bool data = kinds == SymbolKinds::code_and_data && names_data(each, names);
+            if (data || names_code(each, names))
                 table.add(each.value, each.size, each.name,
                           {.typed = each.type != STT_NOTYPE,
                            .weak = each.binding == STB_WEAK,
-                           .global = each.binding == STB_GLOBAL});
+                           .global = each.binding == STB_GLOBAL,
+                           .data = data});
+        }
     // As in perf, the stubs come last: "_init", which has no size and lies before them, goes on into the PLT's header.
     table.finish();
     const std::size_t without_stubs = table.size();

@@ -7,9 +7,12 @@
 
 namespace anyperf::symbols {
 
+/// Which symbols are wanted: of code, or also the variables in sections that are named as data.
+enum class SymbolKinds : std::uint8_t { code, code_and_data };
+
 /// The functions of .symtab, or of .dynsym if there is none, with the stubs of the PLT of `loaded` (the file that is
 /// mapped; `names` may be its separate debug file). Addresses are those of the ELF file.
-SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded);
+SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded, SymbolKinds kinds = SymbolKinds::code);
 
 /// Whether the file has a .symtab with names.
 bool has_symbol_table(const ElfImage& image);

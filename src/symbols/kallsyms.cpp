@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kBuffer = 256 << 10;
 constexpr std::string_view kTypes = "TtWwDdBb";  // perf's symbol_type__filter()
+constexpr std::string_view kCodeTypes = "TtWw";  // and kallsyms2elf_type()
 
 /// One line: "ffffffff81000000 T _text", and "\t[module]" after the name of a module's symbol. True if the address is
 /// not hidden. The type is a letter as nm(1) prints it, upper case for global symbols. Symbols that begin with '$' are
@@ -33,7 +34,11 @@ bool add_line(std::string_view line, SymbolTable& table) {
     std::string_view name = line.substr(used + 3);
     name = name.substr(0, name.find('\t'));
     if (kTypes.find(type) != std::string_view::npos && !name.starts_with('$') && address != 0)
-        table.add(address, 0, name, {.typed = true, .weak = type == 'W' || type == 'w', .global = type < 'a'});
+        table.add(address, 0, name,
+                  {.typed = true,
+                   .weak = type == 'W' || type == 'w',
+                   .global = type < 'a',
+                   .data = kCodeTypes.find(type) == std::string_view::npos});
     return address != 0;
 }
 
@@ -61,6 +66,17 @@ Result<SymbolTable> read_kallsyms(const std::string& path) {
     if (!shown)
         return std::unexpected(Error{"cannot use " + path, "the kernel hides its addresses (kernel.kptr_restrict)",
                                      "sysctl kernel.kptr_restrict=0, or run as root"});
+    table.finish();
+    return table;
+}
+
+SymbolTable kallsyms_of(std::string_view text) {
+    SymbolTable table;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        add_line(text.substr(at, end - at), table);
+        at = end + 1;
+    }
     table.finish();
     return table;
 }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "anyperf/error.h"
 #include "symbols/symbol_table.h"
@@ -15,16 +17,26 @@ namespace anyperf::symbols {
 /// Reads a file in the format of /proc/kallsyms. Fails if it can't be read, or if it hides the addresses.
 Result<SymbolTable> read_kallsyms(const std::string& path);
 
-/// The symbols of the running kernel, read when they are first asked for: some 200,000 lines, which most reports do not
-/// need.
+/// The same of a text. The table is empty if no address can be read.
+SymbolTable kallsyms_of(std::string_view text);
+
+/// The symbols of the running kernel, or those that a recording has of its own. The former are read when they are first
+/// asked for: some 200,000 lines, which most reports do not need.
 class KernelSymbols {
   public:
     /// The symbols; null if they can't be read, and why() then says what was found. Only the first call reads `path`.
     const SymbolTable* table(const std::string& path);
     const std::string& why() const { return why_; }
 
+    /// From now on these are the symbols, instead of the running kernel's.
+    void use(SymbolTable table) {
+        recorded_ = read_ = true;
+        table_ = std::move(table);
+    }
+    bool are_recorded() const { return recorded_; }
+
   private:
-    bool read_ = false;
+    bool read_ = false, recorded_ = false;
     SymbolTable table_;
     std::string why_;
 };

@@ -22,7 +22,7 @@ struct Header {
     std::array<char, 8> magic;
     std::uint64_t state_bytes, symbols, text_bytes;
 };
-constexpr std::array<char, 8> kMagic{'a', 'n', 'y', 'k', 's', 'y', 'm', '2'};
+constexpr std::array<char, 8> kMagic{'a', 'n', 'y', 'k', 's', 'y', 'm', '3'};
 
 constexpr std::size_t aligned(std::size_t size) {
     return (size + 7) & ~std::size_t{7};

@@ -44,7 +44,7 @@ std::optional<SymbolTable> SymbolTable::of(std::span<const Symbol> symbols, std:
 
 void SymbolTable::add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank) {
     const std::uint64_t end = size <= ~std::uint64_t{0} - start ? start + size : ~std::uint64_t{0};
-    symbols_.push_back({start, end, static_cast<std::uint32_t>(texts_.size())});
+    symbols_.push_back({start, end, static_cast<std::uint32_t>(texts_.size()), rank.data ? 1u : 0u});
     ranks_.push_back(rank_bits(rank, size));
     texts_.insert(texts_.end(), name.begin(), name.end());
     texts_.push_back('\0');

@@ -17,8 +17,9 @@ namespace anyperf::symbols {
 
 struct Symbol {
     std::uint64_t start = 0;
-    std::uint64_t end = 0;   ///< first address after it
-    std::uint32_t name = 0;  ///< offset in the table's texts
+    std::uint64_t end = 0;      ///< first address after it
+    std::uint32_t name = 0;     ///< offset in the table's texts
+    std::uint32_t is_data = 0;  ///< 1: a variable. A word, so that symbols have no padding: they are kept in files
 };
 
 /// What decides which of several symbols with one address is kept, most important first after "has a size" (perf's
@@ -27,6 +28,7 @@ struct SymbolRank {
     bool typed = true;  ///< not STT_NOTYPE
     bool weak = false;
     bool global = false;
+    bool data = false;  ///< a variable; decides nothing
 };
 
 class SymbolTable {

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import unittest
 
+from made_file import simpleperf_recording
 from made_recording import MadeRecording
 from program import ANYPERF, Case
 from report_test import run
@@ -62,6 +63,7 @@ class Mutated(Case):
         for time in range(1, 60):
             made.sample(time, ["main", "work", f"leaf{time % 5}"])
         yield made.bytes()
+        yield simpleperf_recording(PID)
         if not shutil.which("perf"):
             return
         path = self.file("recorded")

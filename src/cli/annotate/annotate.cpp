@@ -26,7 +26,7 @@ struct Options {
     std::string symbol;
     std::string word;  ///< the symbol as an argument without -s, which perf annotate takes as well
     std::string syntax = "att";
-    std::string symbol_root;
+    SymbolOptions symbols;
     double percent_limit = 0.5;
     bool source = true;
     bool json = false;
@@ -69,7 +69,7 @@ std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, pro
 /// error is that of the verb.
 class Printer {
   public:
-    Printer(const Options& options, Output& out) : options_(options), out_(out), source_(options.symbol_root) {}
+    Printer(const Options& options, Output& out) : options_(options), out_(out), source_(options.symbols.root) {}
 
     void print(const AnnotatedEvent& shown) {
         annotation::SourceText* source = options_.source ? &source_ : nullptr;
@@ -108,7 +108,7 @@ class Printer {
 // the recording, since a function may be hot for one only.
 Result<int> annotate(Options options, Output& out) {
     if (options.symbol.empty()) options.symbol = options.word;
-    const auto paths = symbol_paths(options.symbol_root);
+    const auto paths = TRY(symbol_paths(options.symbols, out));
     const analysis::ReadProfile read =
         TRY(analysis::read_profile(options.input, {.call_chains = false, .paths = paths}));
     note_losses(read, out);
@@ -147,9 +147,7 @@ VerbAction declare(CLI::App& verb) {
         ->check(CLI::IsMember({"att", "intel"}))
         ->type_name("STYLE");
     verb.add_flag("--source,!--no-source", options->source, "show the source lines (default: on)");
-    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("DIR");
+    declare_symbol_options(verb, options->symbols);
     verb.add_flag("--stdio", options->stdio, "print plain text, which is always so");
     verb.add_flag("--json", options->json, "print an array with an object for each function");
     return [options](Output& out) { return annotate(*options, out); };

@@ -27,7 +27,7 @@ constexpr const char* kDefaultNew = "perf.data";
 struct Options {
     std::vector<std::string> files;
     std::vector<std::string> keys{"comm", "dso", "symbol"};
-    std::string symbol_root;
+    SymbolOptions symbols;
     double percent_limit = 0.0;
     bool only_significant = false;
     bool json = false;
@@ -89,6 +89,7 @@ Result<int> diff(const Options& options, Output& out) {
         .keys = keys, .percent_limit = options.percent_limit, .only_significant = options.only_significant};
     const std::vector<std::string> files = files_to_compare(options.files);
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
+    const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
     std::vector<analysis::ReadProfile> read;
     for (const std::string& file : files) {
         read.push_back(
@@ -96,7 +97,7 @@ Result<int> diff(const Options& options, Output& out) {
                                               .cpu = wants(profile::Key::cpu),
                                               .parts = profile::parts_of(shown.keys),
                                               .source = {.lines = wants(profile::Key::source_line), .inlines = false},
-                                              .paths = symbol_paths(options.symbol_root)})));
+                                              .paths = paths})));
         note_losses(read.back(), out);
     }
     std::string text;
@@ -123,9 +124,7 @@ VerbAction declare(CLI::App& verb) {
         ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
-    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("DIR");
+    declare_symbol_options(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row");
     return [options](Output& out) { return diff(*options, out); };
 }

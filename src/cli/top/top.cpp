@@ -238,16 +238,16 @@ Result<int> run_top(Options& options, Output& out) {
                           .hide_kernel = options.hide_kernel,
                           .hide_user = options.hide_user,
                           .delay_ms = static_cast<std::uint64_t>(options.delay * 1000.0),
-                          .paths = symbol_paths({})};
+                          .paths = default_symbol_paths()};
     const auto wants = [&](profile::Key key) { return std::ranges::find(view.keys, key) != view.keys.end(); };
-    unwind::Unwinder unwinder{symbol_paths({})};
+    unwind::Unwinder unwinder{default_symbol_paths()};
     const analysis::ReadOptions reading{.call_chains = view.children,
                                         .pid = true,
                                         .tid = wants(profile::Key::tid),
                                         .cpu = wants(profile::Key::cpu),
                                         .parts = profile::parts_of(view.keys),
                                         .source = {.lines = wants(profile::Key::source_line), .inlines = false},
-                                        .paths = symbol_paths({}),
+                                        .paths = default_symbol_paths(),
                                         .unwinder = &unwinder};
     std::optional<top::Terminal> terminal;
     if (screen) terminal.emplace(TRY(top::Terminal::open()));
