@@ -36,6 +36,7 @@ struct AgentState {
     std::uint32_t alarm;            ///< id of the sampling clock's POSIX timer, plus 1; 0: none (clock_sampling.cpp)
     std::uint64_t last_retired_pc;  ///< the last instruction that retired before a budget ended; 0: unknown
     engine::x86_64::Accesses last_accesses;  ///< of the instruction at last_retired_pc, if `wants_accesses`
+    bool last_is_atomic;                     ///< whether these are atomic
     bool wants_accesses;                     ///< samples describe memory accesses
     std::uint64_t retired_at_begin;          ///< when the program or thread began: retired instructions, and
     std::uint64_t cost_at_begin;             ///< modelled_cost() (begin_pace())

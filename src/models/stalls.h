@@ -47,22 +47,17 @@ class Stalls {
 
     /// An instruction was fetched from `source`.
     void fetched(Source source) {
-        if (source != Source::l1) lost_.fetching += latency_of(source) / 2;
+        if (source != Source::l1) lost_.fetching += latency_of(latencies_, source) / 2;
     }
 
-    /// An operand was accessed. `waits`: its address comes from a load. `translation`: cycles of TLB misses.
-    void accessed(Source source, Access kind, bool waits, unsigned translation) {
-        if (source == Source::l1 && translation == 0) return;
-        lost_.of_data[static_cast<std::size_t>(kind == Access::store ? Data::store : data_from(source))] +=
-            cost_of(latency_of(source) + translation, kind, waits);
+    /// An operand was accessed. `waits`: its address comes from a load.
+    void accessed(const AccessFacts& facts, Access kind, bool waits) {
+        if (facts.source == Source::l1 && facts.tlb_misses == 0) return;
+        lost_.of_data[static_cast<std::size_t>(kind == Access::store ? Data::store : data_from(facts.source))] +=
+            cost_of(facts.latency(latencies_), kind, waits);
     }
 
     void mispredicted(std::uint64_t branches) { lost_.mispredicted += branches * latencies_.misprediction; }
-
-    /// The cycles of `misses` accesses that missed the first TLB, of which `walks` missed the second one, too.
-    unsigned translation(std::uint64_t misses, std::uint64_t walks) const {
-        return static_cast<unsigned>(misses * latencies_.second_tlb + walks * latencies_.page_walk);
-    }
 
     /// The cycles lost since the last call.
     Cycles take() {
@@ -75,17 +70,6 @@ class Stalls {
     static constexpr unsigned kHidden = 25;
     static constexpr std::uint64_t kWindow = 80;
     static constexpr unsigned kOverlapping = 8;
-
-    unsigned latency_of(Source source) const {
-        switch (source) {
-            case Source::l1: return latencies_.l1;
-            case Source::l2: return latencies_.l2;
-            case Source::l3: return latencies_.l3;
-            case Source::clean_peer:
-            case Source::modified_peer: return latencies_.peer;
-            default: return latencies_.memory;
-        }
-    }
 
     static Data data_from(Source source) {
         switch (source) {

@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/load_latencies.h"
 #include "models/quantities.h"
 
 namespace anyperf::run {
@@ -64,6 +65,7 @@ struct LiveCounters {
     std::int32_t recent_use[kLanes];  ///< instructions that each lane used lately: its weight in share_by_use()
     /// Instructions that may still retire in each lane; negative after a segment that did not fit was charged.
     alignas(64) std::int64_t lane[kLanes];
+    models::LoadLatencies load_latencies;  ///< of the loads in `modelled`
 
     /// Instructions that may still retire: of all lanes and the reserve. The sum wraps, as that of charged(): the
     /// broker reads these words, and a program may have overwritten them.
@@ -87,6 +89,11 @@ struct LiveCounters {
     /// The count of a quantity of the models.
     std::uint64_t modelled_count(std::size_t quantity) const {
         return __atomic_load_n(&modelled.values[quantity], __ATOMIC_RELAXED);
+    }
+    /// The modelled loads that took at least so many cycles.
+    std::uint64_t loads_of(unsigned cycles) const {
+        return load_latencies.at_least(cycles,
+                                       modelled_count(static_cast<std::size_t>(models::Quantity::load_references)));
     }
 
     // The functions below are for the thread itself.

@@ -8,10 +8,12 @@
 namespace anyperf::run {
 
 /// The count with this number. Numbers below Source::kModelled are rows of the table of classes
-/// (engine/x86_64/decode/classes.h), numbers from there on are quantities of the models. Other numbers count 0.
+/// (engine/x86_64/decode/classes.h). Numbers from there on are quantities of the models, and those from
+/// Source::kLoadsOf on are loads by their latency. Other numbers count 0.
 template <class Counts>
 std::uint64_t live_counter(Counts& counts, std::uint32_t number) {
     if (number >= subsystem::Source::kModelled) {
+        if (number >= subsystem::Source::kLoadsOf) return counts.loads_of(number - subsystem::Source::kLoadsOf);
         const std::uint32_t quantity = number - subsystem::Source::kModelled;
         return quantity < models::kQuantities ? counts.modelled_count(quantity) : 0;
     }

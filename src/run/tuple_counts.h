@@ -120,6 +120,7 @@ struct ThreadCounts {
         return (settled_instructions != nullptr ? *settled_instructions : tuples.count(row)) + live.charged();
     }
     std::uint64_t modelled_count(std::size_t quantity) const { return live.modelled_count(quantity); }
+    std::uint64_t loads_of(unsigned cycles) const { return live.loads_of(cycles); }
 };
 
 /// The counts of a thread that does not run meanwhile, for several reads: each class is summed up once.
@@ -135,6 +136,7 @@ class CountsOfMoment {
         return of_class_[row];
     }
     std::uint64_t modelled_count(std::size_t quantity) const { return counts_.modelled_count(quantity); }
+    std::uint64_t loads_of(unsigned cycles) const { return counts_.loads_of(cycles); }
 
   private:
     ThreadCounts counts_;
@@ -146,16 +148,21 @@ class CountsOfMoment {
 struct CopiedCounts {
     std::uint64_t of_class[kCounters];
     models::Counts modelled;
+    models::LoadLatencies load_latencies;
 
     static CopiedCounts of(const ThreadCounts& counts) {
         CopiedCounts copy{};
         copy.of_class[0] = counts.live.charged();
         counts.tuples.add_all_to(copy.of_class);
         for (std::size_t i = 0; i < models::kQuantities; ++i) copy.modelled.values[i] = counts.modelled_count(i);
+        copy.load_latencies = counts.live.load_latencies;
         return copy;
     }
     std::uint64_t count(std::size_t row) const { return of_class[row]; }
     std::uint64_t modelled_count(std::size_t quantity) const { return modelled.values[quantity]; }
+    std::uint64_t loads_of(unsigned cycles) const {
+        return load_latencies.at_least(cycles, modelled[models::Quantity::load_references]);
+    }
 };
 
 }  // namespace anyperf::run

@@ -76,7 +76,8 @@ void report_execution(Thread& thread) {
     if (!resumed && report_probe_hit(thread)) reported = true;
     if (reported) thread.registers.flags |= engine::x86_64::kResumeFlag;
     thread.agent->registers_before_step = thread.registers;
-    thread.agent->single_step_accesses = thread.instrumentation.memory_count != 0 ? next_accesses(thread) : Accesses{};
+    thread.agent->single_step_accesses =
+        thread.instrumentation.memory_count != 0 ? next_accesses(thread).all : Accesses{};
 }
 
 void report_accesses(Thread& thread) {

@@ -1,6 +1,10 @@
-// memory_facts.h: the fields of a precise event's samples that describe a memory access: ADDR, DATA_SRC and
-// DATA_PAGE_SIZE. A sample has the address and whether the instruction loads or stores. It has no cache level, latency
-// or TLB result, even in a run that models caches: the models only count.
+// memory_facts.h: the fields of a precise event's samples that describe a memory access: ADDR, DATA_SRC, WEIGHT and
+// DATA_PAGE_SIZE.
+//
+// The address, and whether the instruction loads or stores, come from its code and registers. Where the line was, the
+// TLBs' results and the latency come from the models of caches. An event whose samples have them starts the models
+// (Source::needs_accesses). They note what the last instruction accessed (engine/modelling/modelling.h,
+// note_accesses()), which runs by itself before a precise event overflows.
 #pragma once
 
 #include "agent/process.h"

@@ -37,9 +37,10 @@ struct Next {
 
 }  // namespace
 
-Accesses next_accesses(const Thread& thread) {
+NextAccesses next_accesses(const Thread& thread) {
     const Next next{thread};
-    return next.known() ? accesses_of(next.instruction, next.code, thread.registers, next.bases) : Accesses{};
+    if (!next.known()) return {};
+    return {accesses_of(next.instruction, next.code, thread.registers, next.bases), is_atomic(next.instruction)};
 }
 
 }  // namespace anyperf::agent

@@ -10,7 +10,12 @@ namespace anyperf::agent {
 
 using engine::Thread;
 
+struct NextAccesses {
+    engine::x86_64::Accesses all;
+    bool atomic = false;
+};
+
 /// All memory that the instruction at registers.rip is about to access; empty where it cannot be read or decoded.
-engine::x86_64::Accesses next_accesses(const Thread& thread);
+NextAccesses next_accesses(const Thread& thread);
 
 }  // namespace anyperf::agent

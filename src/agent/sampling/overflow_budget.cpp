@@ -15,6 +15,7 @@
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/next_instruction.h"
 #include "agent/sampling/sampling.h"
+#include "engine/modelling/modelling.h"
 #include "engine/threads/counting.h"
 #include "run/live_value.h"
 #include "subsystem/shared/counter_sum.h"
@@ -136,7 +137,13 @@ void grant_next_budget(Thread& thread) {
     AgentState& state = *thread.agent;
     state.last_retired_pc = last ? thread.registers.rip : 0;
     state.last_accesses.count = 0;
-    if (last && state.wants_accesses) state.last_accesses = next_accesses(thread);
+    const bool describes = last && state.wants_accesses;
+    if (describes) {
+        const NextAccesses next = next_accesses(thread);
+        state.last_accesses = next.all;
+        state.last_is_atomic = next.atomic;
+    }
+    engine::note_accesses(thread, describes);
     thread.grant_is_exact = exact;
     const bool stops_before = isolate_last && left > 1 && left != run::kUnlimited;
     engine::set_budget(thread, stops_before ? left - 1 : std::max<std::int64_t>(left, 1));

@@ -144,8 +144,19 @@ void model_instruction(Thread& thread, const x86_64::Registers& before) {
         const x86_64::Access& one = accesses.of[i];
         if (one.bytes == 0) continue;
         const Access kind = !one.writes ? Access::load : one.reads ? Access::modify : Access::store;
-        models->core.access(before.rip, one.address, one.bytes, kind);
+        model_access(thread, *models, {before.rip, one.address, kind, {}}, one.bytes);
     }
+}
+
+void note_accesses(Thread& thread, bool wanted) {
+    if (thread.models == nullptr) return;
+    thread.models->notes = wanted;
+    thread.models->noted.count = 0;
+    thread.models->noted.slowest_cycles = 0;
+}
+
+const NotedAccesses* noted_accesses(const Thread& thread) {
+    return thread.models != nullptr && thread.models->accesses ? &thread.models->noted : nullptr;
 }
 
 void forget_fetch(Thread& thread) {

@@ -73,6 +73,7 @@ bool make_models(Thread& thread) {
     auto* const made = new (room.start)
         ThreadModels(thread, *core, machine.branches, machine.latencies, in_thread ? thread.predictors : room.words());
     made->bytes = room.bytes;
+    thread.page.counters.load_latencies.begin(machine.latencies);
     made->core_bytes = core_bytes;
     if (!machine.one_core) modelling.shared->join(*core);
     made->next = modelling.threads;

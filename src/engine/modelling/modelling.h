@@ -51,6 +51,16 @@ inline void drain_records(Thread& thread, std::uint64_t next) {
 /// registers with which it began.
 void model_instruction(Thread& thread, const x86_64::Registers& before);
 
+struct NotedAccesses;  // thread_models.h
+
+/// Forgets the accesses that were noted, and notes those of the instructions that run from now on, or none. An
+/// instruction that runs by itself has its accesses noted when the thread comes to the engine after it.
+void note_accesses(Thread& thread, bool wanted);
+
+/// What was noted; null if caches are not modelled. An access that is not there found its line in L1 and its page in
+/// the first TLB.
+const NotedAccesses* noted_accesses(const Thread& thread);
+
 /// Uncounts the fetch of a system call instruction that will be executed, and fetched, again.
 void forget_fetch(Thread& thread);
 

@@ -26,6 +26,37 @@ Access access_of(Kind kind) {
     }
 }
 
+namespace {
+
+void note(NotedAccesses& noted, const NotedAccess& access, unsigned cycles) {
+    if (noted.count < NotedAccesses::kFirst) noted.first[noted.count++] = access;
+    if (access.kind == Access::store || cycles <= noted.slowest_cycles) return;
+    noted.slowest_load = access;
+    noted.slowest_cycles = cycles;
+}
+
+}  // namespace
+
+// The core only counts misses of TLBs. By how much the counts grow says what this access missed.
+models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAccess access, unsigned bytes) {
+    using models::Quantity;
+    run::LiveCounters& counters = thread.page.counters;
+    const models::Counts& counts = counters.modelled;
+    const bool stores = access.kind == Access::store;
+    const Quantity missed = stores ? Quantity::store_tlb_misses : Quantity::load_tlb_misses;
+    const Quantity walked = stores ? Quantity::store_walks : Quantity::load_walks;
+    const std::uint64_t misses = counts[missed];
+    const std::uint64_t walks = counts[walked];
+    access.facts.source = models.core.access(access.pc, access.address, bytes, access.kind);
+    access.facts.tlb_misses = static_cast<std::uint8_t>(counts[missed] - misses);
+    access.facts.page_walks = static_cast<std::uint8_t>(counts[walked] - walks);
+    const models::Latencies& latencies = thread.engine->run->machine.latencies;
+    if (!stores) counters.load_latencies.add(access.facts, latencies);
+    if (models.notes) [[unlikely]]
+        note(models.noted, access, access.facts.latency(latencies));
+    return access.facts;
+}
+
 Replay::Replay(Thread& thread, ThreadModels& models) : thread_(thread), models_(models), core_(models.core) {}
 
 void Replay::whole(const RecordedSegment& segment, const std::uint64_t* words) {
@@ -138,16 +169,7 @@ void Replay::at(const std::uint64_t* record) {
 }
 
 void Replay::access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {
-    using models::Quantity;
-    const models::Counts& counts = thread_.page.counters.modelled;
-    const bool stores = kind == Access::store;
-    const Quantity missed = stores ? Quantity::store_tlb_misses : Quantity::load_tlb_misses;
-    const Quantity walked = stores ? Quantity::store_walks : Quantity::load_walks;
-    const std::uint64_t misses = counts[missed];
-    const std::uint64_t walks = counts[walked];
-    const models::Source source = core_.access(pc, address, bytes, kind);
-    const unsigned translation = models_.stalls.translation(counts[missed] - misses, counts[walked] - walks);
-    models_.stalls.accessed(source, kind, waits, translation);
+    models_.stalls.accessed(model_access(thread_, models_, {pc, address, kind, {}}, bytes), kind, waits);
 }
 
 void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {

@@ -72,6 +72,10 @@ class Replay {
     models::Core::Repeated repeated_;
 };
 
+/// Feeds the core with an access of `bytes` bytes that may not just repeat; `access.facts` is not used. Counts a load
+/// by its latency, and notes the access if it is to be noted.
+models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAccess access, unsigned bytes);
+
 /// The application's base of fs, from the kernel.
 std::uint64_t read_fs_base();
 

@@ -10,6 +10,25 @@
 
 namespace anyperf::engine {
 
+/// An access that did not just repeat, as the models saw it.
+struct NotedAccess {
+    std::uint64_t pc = 0;
+    std::uint64_t address = 0;
+    models::Access kind = models::Access::load;
+    models::AccessFacts facts;
+};
+
+/// The accesses of the instructions that have run since note_accesses(). Of many, as a REP string instruction makes
+/// them, it keeps the first ones, and the load that took longest.
+struct NotedAccesses {
+    static constexpr std::uint32_t kFirst = 4;
+
+    NotedAccess first[kFirst];
+    std::uint32_t count = 0;
+    NotedAccess slowest_load;
+    unsigned slowest_cycles = 0;  ///< 0: no load was noted
+};
+
 struct ThreadModels {
     ThreadModels(x86_64::Thread& of, models::Core& caches, const models::BranchUnit& unit,
                  const models::Latencies& latencies, std::uint64_t* memory)
@@ -19,6 +38,8 @@ struct ThreadModels {
     models::Core& core;  ///< the thread's own; on a machine with one core, Modelling::only_core
     models::Branches branches;
     models::Stalls stalls;
+    NotedAccesses noted;
+    bool notes = false;            ///< accesses are noted: an event samples what an instruction accessed
     bool accesses = false;         ///< caches and TLBs are modelled, not branch predictors alone
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is

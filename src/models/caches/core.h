@@ -33,15 +33,13 @@
 #include "models/caches/recent.h"
 #include "models/caches/stride.h"
 #include "models/caches/tlb.h"
+#include "models/load_latencies.h"
 #include "models/machine.h"
 #include "models/quantities.h"
 
 namespace anyperf::models {
 
 enum class Access : std::uint8_t { load, store, modify };
-
-/// Where a line was found, from near to far.
-enum class Source : std::uint8_t { l1, l2, l3, clean_peer, modified_peer, memory };
 
 /// What requests a line. The rows of quantities.h are in this order.
 enum class Reader : std::uint8_t { code, load, store, prefetch };

@@ -171,7 +171,7 @@ struct SysfsEventRow {
     std::string_view note;
 };
 inline constexpr std::array kSysfsEvents{
-    SysfsEventRow{"mem-loads", 0x01cd, ",ldlat=3", "there is no model of latencies, so every load exceeds ldlat"},
+    SysfsEventRow{"mem-loads", 0x01cd, ",ldlat=3", "with a greater ldlat, loads that take so long by the models"},
     SysfsEventRow{"mem-stores", 0x82d0, "", ""},
 };
 

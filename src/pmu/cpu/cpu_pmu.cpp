@@ -129,6 +129,33 @@ Answer<> check_branches(const abi::Attr& attr, unsigned entries) {
     return {};
 }
 
+/// MEM_TRANS_RETIRED:LOAD_LATENCY, whose config1 is the least latency of the loads that it counts (ldlat).
+constexpr std::uint64_t kLoadLatency = 0x01cd;
+constexpr std::uint64_t kLatencyMask = 0xffff;
+/// No load is faster, so an event with this threshold, or none, counts all loads (SDM volume 3, "Load Latency").
+constexpr std::uint64_t kLeastLatency = 3;
+
+bool is_load_latency(const abi::Attr& attr) {
+    return attr.type == abi::kTypeRaw && (attr.config & kEncodingBits) == kLoadLatency;
+}
+
+/// x86_pmu_extra_regs(): a Skylake's register of the threshold has 16 bits.
+Answer<> check_latency(const abi::Attr& attr) {
+    if (is_load_latency(attr) && (attr.config1 & ~kLatencyMask) != 0)
+        return refuse(EINVAL, "the latency in config1 has more than 16 bits");
+    return {};
+}
+
+/// What the event counts; its samples may need the models of caches, too.
+subsystem::Source source_of(const abi::Attr& attr, Quantity quantity) {
+    constexpr std::uint64_t kModelledFields = abi::sample("PERF_SAMPLE_DATA_SRC") | abi::sample("PERF_SAMPLE_WEIGHT") |
+                                              abi::sample("PERF_SAMPLE_WEIGHT_STRUCT");
+    subsystem::Source source = row_of(quantity).source;
+    if (quantity == Quantity::slow_loads) source.term[0].counter += static_cast<std::uint32_t>(attr.config1);
+    if (precise_ip(attr) != 0 && (attr.sample_type & kModelledFields) != 0) source.needs_accesses = true;
+    return source;
+}
+
 bool is_cpu_type(std::uint32_t type) {
     return type == abi::kTypeHardware || type == abi::kTypeHwCache || type == abi::kTypeRaw;
 }
@@ -139,7 +166,9 @@ Answer<Quantity> quantity_of(const abi::Attr& attr) {
     switch (attr.type) {
         case abi::kTypeHardware: return generic_event(attr.config);
         case abi::kTypeHwCache: return cache_event(attr.config);
-        case abi::kTypeRaw: return raw_event(attr.config);
+        case abi::kTypeRaw:
+            if (is_load_latency(attr) && attr.config1 > kLeastLatency) return Quantity::slow_loads;
+            return raw_event(attr.config);
         default: return refuse(ENOENT, "another PMU's type");
     }
 }
@@ -152,14 +181,16 @@ Answer<subsystem::Wiring> CpuPmu::init(const subsystem::EventRequest& request) {
     const abi::Attr& attr = request.attr;
     if (!is_cpu_type(attr.type)) return refuse(ENOENT, "another PMU's type");
     TRY(check_precise(attr));
-    const QuantityRow& row = row_of(TRY(quantity_of(attr)));
+    const Quantity quantity = TRY(quantity_of(attr));
+    TRY(check_latency(attr));
     TRY(check_branches(attr, options_.branch_entries));
     // The engine only counts user mode, and runs no guests. An event that excludes user mode or the host counts
     // nothing. An empty source stays 0 at all times: the event opens, as on Linux, and its count is right.
     const bool counts_nothing = attr.flags & (abi::flag("exclude_user") | abi::flag("exclude_host"));
     return subsystem::Wiring{
-        .source = counts_nothing ? subsystem::Source{} : row.source,
-        .counters = options_.generic_counters == 0 ? 0 : counters_of(row.placement, options_.generic_counters),
+        .source = counts_nothing ? subsystem::Source{} : source_of(attr, quantity),
+        .counters =
+            options_.generic_counters == 0 ? 0 : counters_of(row_of(quantity).placement, options_.generic_counters),
         .monotonic_only = true,
     };
 }

@@ -18,7 +18,7 @@ struct CpuOptions {
     unsigned branch_entries = 0;
 };
 
-/// The quantity that the attr selects.
+/// The quantity that the attr selects. For slow_loads, config1 is the latency.
 /// ENOENT: the type is not one of this PMU, or the event is valid but the PMU lacks it.
 /// EINVAL: there is no such event, or the raw code is not in kRawEvents.
 subsystem::Answer<Quantity> quantity_of(const abi::Attr& attr);

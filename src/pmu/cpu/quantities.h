@@ -71,6 +71,7 @@ enum class Quantity : std::uint8_t {
     loads_from_clean_peer,
     loads_from_modified_peer,
     loads_unshared_l3,
+    slow_loads,
     split_loads,
     split_stores,
     l2_data_reads,
@@ -221,6 +222,15 @@ constexpr subsystem::Source modelled(std::uint32_t most, std::initializer_list<m
     return source;
 }
 
+/// Loads by their latency: the number of cycles is added to the counter.
+constexpr subsystem::Source slow_loads() {
+    subsystem::Source source{
+        .kind = subsystem::Source::Kind::counters, .modelled = true, .most_per_instruction = kAccesses};
+    source.needs_accesses = true;
+    source.term[source.terms++] = {.counter = subsystem::Source::kLoadsOf, .weight = 1};
+    return source;
+}
+
 /// Cycles that the models find lost, times `weight`. An access may lose more, and then an overflow comes later by it.
 constexpr subsystem::Source modelled_stalls(std::initializer_list<models::Quantity> of, std::int32_t weight = 1) {
     subsystem::Source source = modelled(kMostCyclesPerInstruction, of);
@@ -319,6 +329,8 @@ inline constexpr std::array kRows{
                 modelled(kAccesses, {M::loads_from_modified_peer}), P::generic, "modelled"},
     QuantityRow{Q::loads_unshared_l3, "loads from L3 alone", modelled(kAccesses, {M::loads_from_l3}), P::generic,
                 "modelled"},
+    QuantityRow{Q::slow_loads, "loads that take at least ldlat cycles", slow_loads(), P::low_four,
+                "modelled: by where the line was, and the misses of TLBs"},
     QuantityRow{Q::split_loads, "loads over the end of a line", modelled(kAccesses, {M::split_loads}), P::generic,
                 "modelled"},
     QuantityRow{Q::split_stores, "stores over the end of a line", modelled(kAccesses, {M::split_stores}), P::generic,

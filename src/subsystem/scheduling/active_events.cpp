@@ -23,13 +23,11 @@ void add_counter_users(Task& task, const Event& event, std::uint32_t by) {
     const bool models = uses_models(source);
     if ((event.samples() && (faults || source.kind == Source::Kind::counters)) || models) task.counter_users[0] += by;
     if (models_accesses(source)) task.counter_users[kAccessesBit] += by;
-    if (models)
-        task.counter_users[Source::kModelledBit] += by;
-    else if (source.kind == Source::Kind::counters)
+    if (models || models_accesses(source)) task.counter_users[Source::kModelledBit] += by;
+    if (!models && source.kind == Source::Kind::counters)
         for (std::size_t i = 0; i < source.terms; ++i)
             task.counter_users[source.term[i].counter % task.counter_users.size()] += by;
-    else if (faults)
-        task.fault_events += by;
+    if (faults) task.fault_events += by;
 }
 
 /// Makes `event` the successor of `before`, or the first of the task's list, in the pages as well.

@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kNever = ~0ull;
 /// models need accesses to memory recorded; branch predictors do not.
 inline constexpr std::uint32_t kAccessesBit = 30;
 
-/// Whether the models of caches and TLBs compute the source.
+/// Whether the models of caches and TLBs compute the source, or describe its samples.
 constexpr bool models_accesses(const Source& source) {
-    return uses_models(source) && source.needs_accesses;
+    return source.kind == Source::Kind::counters && source.needs_accesses;
 }
 
 /// The weighted sum before it is divided by 2^shift. `counters` is indexed by Source::Term::counter.

@@ -56,6 +56,8 @@ struct Source {
     static constexpr std::size_t kTerms = 8;
     /// Counters from here on are the quantities of src/models: caches, TLBs, branch predictors.
     static constexpr std::uint32_t kModelled = 256;
+    /// A counter kLoadsOf + n counts the loads whose modelled latency is at least n cycles.
+    static constexpr std::uint32_t kLoadsOf = 1u << 16;
     /// The bit that stands for all of these quantities in a set of counters (ActiveEvents::counters).
     static constexpr std::uint32_t kModelledBit = 31;
 
@@ -74,9 +76,10 @@ struct Source {
 
     Kind kind = Kind::nothing;
     std::uint8_t terms = 0;
-    std::uint8_t shift = 0;           ///< the sum is divided by 2^shift
-    bool modelled : 1 = false;        ///< computed by a model, not counted
-    bool needs_accesses : 1 = false;  ///< by those of caches and TLBs, which need accesses to memory recorded
+    std::uint8_t shift = 0;     ///< the sum is divided by 2^shift
+    bool modelled : 1 = false;  ///< computed by a model, not counted
+    /// The models of caches and TLBs, which need accesses to memory recorded, compute it or describe its samples.
+    bool needs_accesses : 1 = false;
     /// How many of the last terms grow by system calls only; the thread checks them after each system call.
     std::uint8_t syscall_terms = 0;
     OccurrenceKind occurrence_kind = OccurrenceKind::none;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ios>
 
 #include "step_count/classify.h"
 
@@ -107,6 +108,12 @@ std::vector<Modelled::Access> Modelled::accesses_of(const Step& step) {
     return accesses;
 }
 
+/// Whether the instruction may be repeated by REP.
+bool Modelled::is_string(const Step& step) {
+    const Decoded decoded = decode(step.bytes);
+    return decoded.valid && decoded.instruction.meta.category == ZYDIS_CATEGORY_STRINGOP;
+}
+
 void Modelled::branch(const Step& step, models::Branches& branches) {
     const Decoded decoded = decode(step.bytes);
     if (!decoded.valid) return;
@@ -138,8 +145,14 @@ void Modelled::retire(const Step& step) {
     constexpr auto kPage = models::PageSize::small;
     for (One& one : machines_) {
         if (step.is_first) one.caches->fetch(0, step.before.rip, length, kPage);
-        for (const Access& access : accesses)
-            one.caches->access(0, step.before.rip, access.address, access.bytes, access.kind, kPage);
+        for (const Access& access : accesses) {
+            const models::AccessFacts facts =
+                one.caches->access(0, step.before.rip, access.address, access.bytes, access.kind, kPage);
+            if (list_ == nullptr || one.name != listed_ || is_string(step)) continue;
+            *list_ << std::hex << step.before.rip << ' ' << access.address << std::dec
+                   << (access.kind == models::Access::store ? " s " : " l ") << static_cast<unsigned>(facts.source)
+                   << ' ' << unsigned{facts.tlb_misses} << ' ' << unsigned{facts.page_walks} << '\n';
+        }
         branch(step, *one.branches);
     }
 }

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/branches/branch_unit.h"
@@ -31,6 +33,10 @@ class Modelled {
     };
 
     Modelled();
+    /// From now on lists each access of an instruction that is no string instruction, as `machine` sees it: "address of
+    /// the instruction, address, l or s, source, misses of the first TLB, page walks". One that is read and written is
+    /// a load.
+    void list_accesses(std::string machine, std::ostream& list) { listed_ = std::move(machine), list_ = &list; }
     void retire(const Step& step);
 
     struct Total {
@@ -56,9 +62,12 @@ class Modelled {
     };
 
     static std::vector<Access> accesses_of(const Step& step);
+    static bool is_string(const Step& step);
     static void branch(const Step& step, models::Branches& branches);
 
     std::vector<One> machines_;
+    std::string listed_;
+    std::ostream* list_ = nullptr;
 };
 
 }  // namespace anyperf::step_count

@@ -51,10 +51,12 @@ class PlainMachine {
         if (source != Source::l1) own.counts.add(Quantity::code_misses);
     }
 
-    void access(unsigned core, std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
-                PageSize page) {
+    /// Returns what is known of this access alone.
+    AccessFacts access(unsigned core, std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
+                       PageSize page) {
         OneCore& own = cores_[core];
         const bool only_written = kind == Access::store;
+        const Counts before = own.counts;
         translate(own, own.data_tlb, own.data_tlb_large, false, address, size, page,
                   only_written ? Quantity::store_tlb_misses : Quantity::load_tlb_misses,
                   only_written ? Quantity::store_walks : Quantity::load_walks);
@@ -64,10 +66,18 @@ class PlainMachine {
         if (address / machine_.line_bytes() != (address + size - 1) / machine_.line_bytes())
             own.counts.add(only_written ? Quantity::split_stores : Quantity::split_loads);
         if (source != Source::l1) own.counts.add(only_written ? Quantity::store_misses : Quantity::load_misses);
-        if (only_written) return;
+        const auto grown = [&](Quantity loads, Quantity stores) {
+            const Quantity quantity = only_written ? stores : loads;
+            return static_cast<std::uint8_t>(own.counts[quantity] - before[quantity]);
+        };
+        const AccessFacts facts{.source = source,
+                                .tlb_misses = grown(Quantity::load_tlb_misses, Quantity::store_tlb_misses),
+                                .page_walks = grown(Quantity::load_walks, Quantity::store_walks)};
+        if (only_written) return facts;
         own.counts.add(
             static_cast<Quantity>(static_cast<unsigned>(Quantity::loads_from_l1) + static_cast<unsigned>(source)));
         if (machine_.prefetch.stride) follow_stride(own, instruction, address);
+        return facts;
     }
 
     const Counts& counts(unsigned core) const { return cores_[core].counts; }

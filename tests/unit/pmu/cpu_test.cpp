@@ -71,6 +71,39 @@ TEST(CacheEvents, CountAccessesThatAreLoadsStoresOrBranches) {
     EXPECT_EQ(quantity_of(cache(5, 0, 0)), Quantity::branches);
 }
 
+TEST(LoadLatency, CountsAllLoadsExactlyUnlessAskedForSlowOnes) {
+    CpuPmu pmu;
+    abi::Attr attr = raw(0x01cd);
+    for (const std::uint64_t least : {0, 3}) {
+        attr.config1 = least;
+        EXPECT_EQ(quantity_of(attr), Quantity::loads) << least;
+    }
+    attr.config1 = 30;
+    const auto wiring = asked(pmu, attr);
+    ASSERT_TRUE(wiring);
+    EXPECT_TRUE(uses_models(wiring->source) && wiring->source.needs_accesses);
+    EXPECT_EQ(wiring->source.term[0].counter, Source::kLoadsOf + 30);
+    attr.config1 = 0x1'0003;
+    EXPECT_THAT(asked(pmu, attr), RefusedWith(EINVAL)) << "a Skylake's threshold has 16 bits";
+}
+
+TEST(PreciseSamples, NeedTheModelsForWhatTheySayOfAccesses) {
+    CpuPmu pmu;
+    abi::Attr attr = raw(0x82d0);
+    attr.sample_period = 100;
+    attr.flags = abi::flag("precise_ip") & -abi::flag("precise_ip");
+    attr.sample_type = abi::sample("PERF_SAMPLE_ADDR");
+    EXPECT_FALSE(asked(pmu, attr)->source.needs_accesses) << "the address comes from the registers";
+    for (const std::uint64_t field : {abi::sample("PERF_SAMPLE_DATA_SRC"), abi::sample("PERF_SAMPLE_WEIGHT"),
+                                      abi::sample("PERF_SAMPLE_WEIGHT_STRUCT")}) {
+        attr.sample_type = field;
+        EXPECT_TRUE(asked(pmu, attr)->source.needs_accesses) << field;
+        EXPECT_FALSE(asked(pmu, attr)->source.modelled) << "the count remains exact";
+    }
+    attr.flags = 0;
+    EXPECT_FALSE(asked(pmu, attr)->source.needs_accesses) << "samples of an event that is not precise have no access";
+}
+
 TEST(CacheEvents, OfMissesAreCountedByTheModels) {
     CpuPmu pmu;
     for (const std::uint64_t which : {0, 1, 2, 3, 4, 5}) {

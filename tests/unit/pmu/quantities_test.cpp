@@ -17,8 +17,9 @@ std::uint64_t value(const Source& source, const std::uint64_t (&counters)[run::k
     return sum >> source.shift;
 }
 
-/// A class of instructions, a part of the cost of segments, or a quantity of the models.
+/// A class of instructions, a part of the cost of segments, a quantity of the models, or loads by their latency.
 bool is_counter(std::uint32_t number) {
+    if (number >= Source::kLoadsOf) return number - Source::kLoadsOf <= 0xffff;
     if (number < 32 && (engine::x86_64::kCostRows >> number & 1u) != 0) return true;
     if (number < Source::kModelled) return number < engine::x86_64::kClassCount;
     return number - Source::kModelled < models::kQuantities;
@@ -37,8 +38,9 @@ TEST(Quantities, OfBranchPredictorsNeedNoAccesses) {
     for (const QuantityRow& row : kQuantities) {
         bool of_branches = true;
         for (unsigned i = 0; i < row.source.terms; ++i)
-            of_branches &= row.source.term[i].counter >=
-                           Source::kModelled + static_cast<std::uint32_t>(M::conditional_mispredictions);
+            of_branches &= row.source.term[i].counter < Source::kLoadsOf &&
+                           row.source.term[i].counter >=
+                               Source::kModelled + static_cast<std::uint32_t>(M::conditional_mispredictions);
         EXPECT_EQ(models_accesses(row.source), uses_models(row.source) && !of_branches) << row.name;
     }
 }

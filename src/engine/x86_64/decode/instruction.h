@@ -104,6 +104,12 @@ inline bool is_call(const Instruction& instruction) {
     return instruction.control == Control::call || instruction.control == Control::call_indirect;
 }
 
+/// Whether it accesses memory atomically: by a lock prefix, or as an xchg, which needs none.
+inline bool is_atomic(const Instruction& instruction) {
+    const bool exchange = instruction.map == 0 && (instruction.opcode & 0xfe) == 0x86;
+    return instruction.lock || (exchange && instruction.writes_operand);
+}
+
 /// Whether its displacement is a byte that the CPU multiplies by a number N (SDM volume 2, 2.7.5, disp8*N). `code`: its
 /// bytes.
 inline bool has_compressed_displacement(const Instruction& instruction, const std::uint8_t* code) {

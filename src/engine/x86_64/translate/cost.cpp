@@ -59,11 +59,6 @@ bool fuses(const Instruction& before, const Instruction& branch) {
            before.control == Control::none && timing_of(before.timing).latency == 1;
 }
 
-bool is_atomic(const Instruction& instruction) {
-    const bool exchange = instruction.map == 0 && (instruction.opcode & 0xfe) == 0x86;  // xchg, without a prefix
-    return instruction.lock || (exchange && instruction.writes_operand);
-}
-
 bool is_taken(const Instruction& instruction) {
     return instruction.control == Control::jump || instruction.control == Control::jump_indirect ||
            instruction.control == Control::call || instruction.control == Control::call_indirect ||
