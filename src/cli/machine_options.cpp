@@ -93,7 +93,7 @@ std::vector<std::string> MachineArguments::words() const {
 
 void MachineArguments::apply_to(broker::RunOptions& run) const {
     run.deterministic = deterministic;
-    run.turns = turns;
+    run.turns = deterministic && !no_turns;
     run.order = order.value_or(seed);
     run.priorities = order.has_value();
     run.cpus = cpus;
@@ -116,9 +116,14 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("");
     CLI::Option* const deterministic = verb.add_flag("--deterministic", arguments.deterministic,
                                                      "use the same addresses, random bytes and time in every run");
-    CLI::Option* const turns =
-        verb.add_flag("--turns", arguments.turns, "with --deterministic, run one thread at a time, in a fixed order")
-            ->needs(deterministic);
+    CLI::Option* const turns = verb.add_flag("--turns", arguments.turns,
+                                             "with --deterministic, run one thread at a time, in a fixed order (default)")
+                                   ->needs(deterministic);
+    CLI::Option* const no_turns =
+        verb.add_flag("--no-turns", arguments.no_turns,
+                      "with --deterministic, run threads at the same time: faster, but then their counts vary")
+            ->needs(deterministic)
+            ->excludes(turns);
     CLI::Option* const seed =
         verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
             ->type_name("")
@@ -126,10 +131,11 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->needs(deterministic);
     CLI::Option* const order =
         verb.add_option("--order", arguments.order,
-                        "N: with --turns, another order of the threads for each N, as a run of --schedules")
+                        "N: with --deterministic, another order of the threads for each N, as a run of --schedules")
             ->type_name("")
             ->check(check_not_negative)
-            ->needs(turns);
+            ->needs(deterministic)
+            ->excludes(no_turns);
     CLI::Option* const cpus =
         verb.add_option("--cpus", arguments.cpus, "N: with --deterministic, programs see N CPUs (default: the host's)")
             ->type_name("")
@@ -145,7 +151,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->needs(deterministic);
     // It changes no result, so it is not one of `options`, by which runs are compared.
     verb.add_flag("--no-cache", arguments.no_cache, "neither use nor keep translations of earlier runs");
-    arguments.options = {counters, cpu_model, machine, deterministic, turns, order, cpus, seed, epoch};
+    arguments.options = {counters, cpu_model, machine, deterministic, turns, no_turns, order, cpus, seed, epoch};
 }
 
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {

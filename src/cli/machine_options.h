@@ -1,5 +1,5 @@
 // machine_options.h: the options that choose the presented machine of a run: --counters, --cpu-model, --machine,
-// --cpus, --deterministic, --turns, --order, --seed, --epoch. `run` has them, and so has every verb that may count its
+// --cpus, --deterministic, --turns, --no-turns, --order, --seed, --epoch. `run` has them, and so has every verb that may count its
 // command with the virtual PMU.
 #pragma once
 
@@ -33,7 +33,8 @@ struct MachineArguments {
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
     bool no_cache = false;                    ///< no stored translations are used, and none are stored
-    bool turns = false;                       ///< one thread of the run at a time
+    bool turns = false;                       ///< what a deterministic run does anyway: one of its threads at a time
+    bool no_turns = false;                    ///< all of its threads at a time
     std::optional<std::uint64_t> order;       ///< of the turns, by priorities (--schedules); none: the seed's
     std::uint32_t cpus = 0;                   ///< how many CPUs programs see; 0: the host's
     std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run

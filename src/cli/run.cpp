@@ -43,7 +43,7 @@ Result<int> explain_difference(const Options& options, Output& out) {
     for (std::size_t i = 0; i < 2; ++i)
         if (!(i == 0 ? first : second))
             return std::unexpected(Error{"cannot read " + options.logs[i], std::generic_category().message(errno),
-                                         "make it with anyperf run --deterministic --turns --log-schedule FILE"});
+                                         "make it with anyperf run --deterministic --log-schedule FILE"});
     const auto difference = schedules::find_difference(first, second);
     out.print(difference ? schedules::describe(*difference, options.logs[0], options.logs[1])
                          : "The schedules are equal.\n");
@@ -145,16 +145,19 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("")
         ->check(CLI::IsMember({"fp", "exact"}));
     declare_machine_options(verb, options->machine);
-    CLI::Option* const turns = verb.get_option("--turns");
+    CLI::Option* const deterministic = verb.get_option("--deterministic");
+    CLI::Option* const no_turns = verb.get_option("--no-turns");
     verb.add_option("--log-schedule", options->log_schedule,
-                    "FILE: with --turns, log each turn, call and signal, the same in every run that repeats")
+                    "FILE: with --deterministic, log each turn, call and signal, the same in every run that repeats")
         ->type_name("")
-        ->needs(turns);
+        ->needs(deterministic)
+        ->excludes(no_turns);
     verb.add_option("--schedules", options->schedules,
-                    "N: with --turns, run N times in N orders, and report what differs")
+                    "N: with --deterministic, run N times in N orders, and report what differs")
         ->type_name("")
         ->check(CLI::Range(2u, 1'000'000u))
-        ->needs(turns);
+        ->needs(deterministic)
+        ->excludes(no_turns);
     verb.add_option("--explain-difference", options->logs, "A B: say where two logs of --log-schedule part")
         ->expected(2)
         ->type_name("");

@@ -1,4 +1,4 @@
-// turns.h: which thread of a run with --turns has the turn. All threads of all processes use this part of the run
+// turns.h: which thread of a deterministic run has the turn. All threads of all processes use this part of the run
 // memory, which follows RunUse. engine/turns/turns.h has the rules.
 //
 // The thread that has the turn writes everything here, without a lock. Other threads write only three words,

@@ -38,7 +38,7 @@ class Counts(Bench):
     def test_counts_are_those_of_stat_in_the_same_environment(self):
         self.loops(loop=100)
         (measured,) = json.loads(self.bench("--json").stdout)["benches"]
-        direct = subprocess.run([ANYPERF, "stat", "--virtual", "--deterministic", "--turns", "--seed", "0", "-j", "-e", "instructions:u", "--",
+        direct = subprocess.run([ANYPERF, "stat", "--virtual", "--deterministic", "--seed", "0", "-j", "-e", "instructions:u", "--",
                                  "/bin/sh", "-c", LOOP.format(100)], capture_output=True, text=True, env={}, check=True,
                                 cwd=self.directory.name, stdin=subprocess.DEVNULL, stdout=None)
         self.assertEqual(self.event(measured["report"], "instructions:u")["value"],

@@ -32,7 +32,7 @@ std::string input_of(const Bench& bench) {
 /// The options of `run` and `stat` that make a run repeatable and choose the presented machine.
 std::vector<std::string> machine_words(const Bench& bench) {
     std::vector<std::string> words{"--deterministic", "--seed", std::to_string(bench.seed)};
-    if (bench.turns) words.emplace_back("--turns");
+    if (!bench.turns) words.emplace_back("--no-turns");
     if (!bench.cpu_model.empty()) words.insert(words.end(), {"--cpu-model", bench.cpu_model});
     if (!bench.machine.empty()) words.insert(words.end(), {"--machine", bench.machine});
     return words;

@@ -241,7 +241,7 @@ void begin_program(Thread& thread) {
     std::uint32_t number = slot_over_exec(turns, pid);
     if (number == 0 && is_nobody_there(turns)) begin_run(engine);
     if (number == 0) number = claim_slot(turns);
-    if (number == 0) refuse(kOwnFailure, "cannot start", "", "more threads than can take turns", "use no --turns");
+    if (number == 0) refuse(kOwnFailure, "cannot start", "", "more threads than can take turns", "use --no-turns");
     TurnSlot& slot = turns.slot[number];
     if (slot.shown_pid == 0) {
         slot.shown_pid = shown_of(turns, pid);

@@ -106,7 +106,7 @@ class CpuLevels(unittest.TestCase):
         for level, model in self.each_level():
             wanted = "".join(f"{name} ok\n" if since <= level else f"{name} signal 4 code 2 there\n"
                              for name, since in FORMS.items())
-            for options in ((), ("--count",), ("--deterministic", "--turns")):
+            for options in ((), ("--count",), ("--deterministic",)):
                 self.assertEqual(self.run_with(model, self.program, "forms", options=options), wanted)
 
     def test_vector_state_has_the_size_that_cpuid_says(self):

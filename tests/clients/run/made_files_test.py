@@ -137,7 +137,7 @@ class MadeFiles(CompiledProgram):
 
     def test_the_numbers_and_times_of_made_files_are_the_runs(self):
         with Load(2):
-            for options in ("--deterministic",), ("--deterministic", "--turns"):
+            for options in ("--deterministic",), ("--deterministic", "--no-turns"):
                 seen = {re.sub(r"(?m)^\. .*", ".", self.run_in(self.empty_place(), self.directory / "files", options=options))
                         for _ in range(3)}
                 self.assertEqual(len(seen), 1, seen)

@@ -1,4 +1,4 @@
-"""Programs that are run several times under `anyperf run --deterministic --turns`, and compared."""
+"""Programs that are run several times under `anyperf run --deterministic`, and compared."""
 import collections
 import json
 import os
@@ -43,7 +43,7 @@ class RepeatedRuns(unittest.TestCase):
 
     def once(self, *command, options=(), **arguments):
         counts = self.directory / "counts"
-        run = subprocess.run([ANYPERF, "run", f"--count={CLASSES}", "--count-to", counts, "--deterministic", "--turns", *options, "--",
+        run = subprocess.run([ANYPERF, "run", f"--count={CLASSES}", "--count-to", counts, "--deterministic", *options, "--",
                               *map(str, command)], capture_output=True, timeout=120, stdin=subprocess.DEVNULL, **arguments)
         self.assertEqual((run.returncode, run.stderr), (0, b""))
         processes = json.loads(counts.read_text())["processes"]

@@ -1,4 +1,4 @@
-"""`anyperf run --deterministic --turns`: ids of processes and threads, the machine that is shown, and schedules."""
+"""`anyperf run --deterministic`: ids of processes and threads, the machine that is shown, and schedules."""
 import re
 import signal
 import subprocess
@@ -225,7 +225,7 @@ class Shown(RepeatedRuns):
         self.assertRegex(other.stdout, r"The schedules part at line \d+\.\n.*thread 500000\d after \d+ instructions: ")
 
     def test_schedules_show_a_race_and_the_order_that_repeats_it(self):
-        run = subprocess.run([ANYPERF, "run", "--deterministic", "--turns", "--schedules", "24", "--", self.build(RACE)], capture_output=True,
+        run = subprocess.run([ANYPERF, "run", "--deterministic", "--schedules", "24", "--", self.build(RACE)], capture_output=True,
                              text=True, timeout=200)
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
         self.assertIn("the result depends on the order", run.stdout)
@@ -234,7 +234,7 @@ class Shown(RepeatedRuns):
         self.assertEqual(outputs, {b"set\n", b"not set\n"})
 
     def test_schedules_of_a_program_without_a_race_agree(self):
-        run = subprocess.run([ANYPERF, "run", "--deterministic", "--turns", "--schedules", "4", "--", "sh", "-c", "echo a | cat"],
+        run = subprocess.run([ANYPERF, "run", "--deterministic", "--schedules", "4", "--", "sh", "-c", "echo a | cat"],
                              capture_output=True, text=True, timeout=100)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("one result", run.stdout)
@@ -243,7 +243,7 @@ class Shown(RepeatedRuns):
         for number in range(6):
             command = ["sh", "-c", "while :; do seq 500 | sort | wc -l; done"] if number % 2 else [self.build(RACE).with_suffix(""), "x"]
             command = command if number % 2 else ["sh", "-c", "sleep 1000 & wait"]
-            run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--turns", "--", *command], stdin=subprocess.PIPE,
+            run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--", *command], stdin=subprocess.PIPE,
                                    stdout=subprocess.DEVNULL, start_new_session=True)
             try:
                 run.wait(0.3 + 0.17 * number)

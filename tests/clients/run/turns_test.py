@@ -1,4 +1,4 @@
-"""`anyperf run --deterministic --turns`: programs with threads and processes have one count for each thread, and one output."""
+"""`anyperf run --deterministic`: programs with threads and processes have one count for each thread, and one output."""
 import os
 import signal
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from repeated_runs import ANYPERF, PYTHON, RepeatedRuns
 
+FIRST_SHOWN_ID = 5_000_001  # anyperf-run(1), --deterministic
 
 # Each thread notes the order in which the threads got the lock; the output is a hash of that order.
 LOCKS = r"""
@@ -210,7 +211,7 @@ class Turns(RepeatedRuns):
 
     def test_a_deadlock_is_reported(self):
         program = self.build(DEADLOCK)
-        run = subprocess.run([ANYPERF, "run", "--deterministic", "--turns", "--", program], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([ANYPERF, "run", "--deterministic", "--", program], capture_output=True, text=True, timeout=60)
         self.assertEqual(run.returncode, 125)
         self.assertIn("all threads of the run wait for each other", run.stderr)
         self.assertEqual(run.stderr.count("waits for a futex at 0x"), 2, run.stderr)
@@ -337,28 +338,44 @@ class Turns(RepeatedRuns):
     def test_a_process_killed_from_outside_lets_the_others_go_on(self):
         # The program's id is the run's own: outside of it, the process is found by its command line.
         script = "sh -c ': endless; while :; do :; done'; echo ended $?"
-        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--turns", "--", "sh", "-c", script], cwd=self.directory,
+        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--", "sh", "-c", script], cwd=self.directory,
                                stdout=subprocess.PIPE, text=True)
         while not (found := processes_with(b": endless; while :; do :; done\0")): time.sleep(0.05)
         os.kill(found[0], signal.SIGKILL)
         self.assertEqual(run.communicate(timeout=60)[0], "ended 137\n")
 
     def test_input_from_outside_is_waited_for(self):
-        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--turns", "--", "bash", "-c", "cat | tr a-z A-Z"], text=True,
+        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--", "bash", "-c", "cat | tr a-z A-Z"], text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         time.sleep(0.5)
         self.assertEqual(run.communicate("hello\n", timeout=60)[0], "HELLO\n")
 
     def test_repeated_measurements_of_stat_are_equal(self):
         program = self.build(LOCKS)
-        run = subprocess.run([ANYPERF, "stat", "--virtual", "--deterministic", "--turns", "-r", "3", "-e", "instructions:u", "--", program],
+        run = subprocess.run([ANYPERF, "stat", "--virtual", "--deterministic", "-r", "3", "-e", "instructions:u", "--", program],
                              capture_output=True, text=True, check=True, timeout=60)
         self.assertIn("± 0.00 =", run.stderr)
 
-    def test_the_option_needs_deterministic(self):
-        run = subprocess.run([ANYPERF, "run", "--turns", "--", "true"], capture_output=True, text=True)
-        self.assertNotEqual(run.returncode, 0)
-        self.assertIn("--deterministic", run.stderr)
+    def test_without_turns_ids_are_those_of_the_kernel(self):
+        command = [ANYPERF, "run", "--deterministic", "--no-turns", "--", "sh", "-c", "echo $$"]
+        printed = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        self.assertLess(printed, FIRST_SHOWN_ID)
+        printed = int(subprocess.run([word for word in command if word != "--no-turns"], capture_output=True, text=True, check=True).stdout)
+        self.assertGreaterEqual(printed, FIRST_SHOWN_ID)
+
+    def test_the_options_need_a_deterministic_run(self):
+        for option in "--turns", "--no-turns", "--order=1", "--schedules=2", "--log-schedule=/dev/null":
+            with self.subTest(option=option):
+                run = subprocess.run([ANYPERF, "run", option, "--", "true"], capture_output=True, text=True)
+                self.assertEqual(run.returncode, 125)
+                self.assertIn("requires --deterministic", run.stderr)
+
+    def test_an_order_and_no_turns_exclude_each_other(self):
+        for option in "--turns", "--order=1", "--schedules=2", "--log-schedule=/dev/null":
+            with self.subTest(option=option):
+                run = subprocess.run([ANYPERF, "run", "--deterministic", "--no-turns", option, "--", "true"], capture_output=True, text=True)
+                self.assertEqual(run.returncode, 125)
+                self.assertIn("--no-turns", run.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`anyperf run --deterministic --turns`: timers expire by the run's clock, at the same instruction in every run."""
+"""`anyperf run --deterministic`: timers expire by the run's clock, at the same instruction in every run."""
 import sys
 import time
 import unittest
