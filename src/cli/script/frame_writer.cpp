@@ -56,17 +56,16 @@ FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
 }
 
 // Kernel frames are the same in all processes, so they have one key.
-bool FrameWriter::append(FrameKey key, const Fields& fields, std::string& text) {
+void FrameWriter::append(FrameKey key, const Fields& fields, std::string& text) {
     if (key.mode != RawFrame::user) key.space = 0;
     if (const std::string_view known = texts_.find(key); !known.empty()) {
         text += known;
-        return true;
+        return;
     }
     const Place place = place_of(key, fields.has(Field::sym) || fields.has(Field::srcline));
     const std::size_t begin = text.size();
     make_text(place, fields, text);
     if (place.dso) texts_.insert(key, std::string_view{text}.substr(begin));
-    return place.dso != nullptr;
 }
 
 void FrameWriter::make_text(const Place& place, const Fields& fields, std::string& text) {

@@ -23,9 +23,8 @@ class FrameWriter {
         : processes_(processes), dsos_(dsos), inlines_(inlines) {}
 
     /// Appends a line for each function that is active at the address, the innermost first, without the last line's
-    /// end. `fields` are the same in all calls for one key. Returns whether a map has the address: only then the text
-    /// stays the same.
-    bool append(FrameKey key, const Fields& fields, std::string& text);
+    /// end. `fields` are the same in all calls for one key.
+    void append(FrameKey key, const Fields& fields, std::string& text);
 
   private:
     struct Place;

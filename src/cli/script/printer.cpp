@@ -1,12 +1,10 @@
 // printer.cpp: text of samples, as perf prints it (frame_writer.cpp).
 //
-// A recording has millions of samples, and neighbours are alike. So four kinds of texts are kept and copied instead of
-// made:
+// A recording has millions of samples, and neighbours are alike. So three texts are kept and copied instead of made:
 // - that of the task (task_text_), until another task has a sample;
 // - those of frames, by address (FrameWriter);
-// - those of whole call chains (ChainTexts);
-// - the outer frames of the last chain that was not kept: most chains differ from the one before only in their inner
-//   frames. Their text is still in the buffer.
+// - the outer frames of the last chain: most chains differ from the one before only in their inner frames. Their
+//   text is still in the buffer.
 #include "cli/script/printer.h"
 
 #include <fmt/format.h>
@@ -184,36 +182,16 @@ std::size_t ScriptPrinter::common_end(const perfdata::Numbers& chain) const {
     return same;
 }
 
-/// A chain without branches: one that has come before is copied as a whole.
+/// A chain without branches. Its outer frames are mostly those of the chain before, whose text is copied. The copy
+/// begins where both chains have the same mode, and frames before, since these decide the text.
 bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                                       const Fields& fields) {
-    if (sample.call_chain.empty()) return print_new_chain(sample, event, space, fields);
-    const auto number = static_cast<std::uint32_t>(event);
-    const ChainTexts::Key key{sample.call_chain, space, number, ChainTexts::hash_of(sample.call_chain, space, number)};
-    const std::uint64_t version = processes_.version();
-    if (const std::string_view known = chains_.find(key, version); !known.empty()) {
-        buffer_ += known;
-        return true;
-    }
-    const std::size_t begin = buffer_.size();
-    if (!print_new_chain(sample, event, space, fields)) return false;
-    const auto text = std::string_view{buffer_}.substr(begin);
-    if (chains_.has_come(key) && !text.empty())
-        chains_.insert(key, text, last_chain_.all_named ? ChainTexts::kAlways : version);
-    return true;
-}
-
-/// The outer frames are mostly those of the chain that was made before, whose text is copied. The copy begins where
-/// both chains have the same mode, and frames before, since these decide the text.
-bool ScriptPrinter::print_new_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
-                                    const Fields& fields) {
     if (last_chain_.space != space || last_chain_.event != event) last_chain_.words.clear();
     const perfdata::Numbers& chain = sample.call_chain;
     const std::size_t same = common_end(chain);
     const std::size_t last_offset = last_chain_.words.size() - chain.size();  // may wrap around
     PrintedChain& now = this_chain_;
     now.words.clear();
-    now.all_named = true;
     RawFrame::Mode mode = RawFrame::user;
     bool caller = false, valid = true, ended = false;
     for (std::size_t i = 0; i < chain.size() && valid && !ended; ++i) {
@@ -228,8 +206,7 @@ bool ScriptPrinter::print_new_chain(const perfdata::Sample& sample, std::size_t 
         now.words.push_back({chain[i], buffer_.size(), mode, caller});
         switch (analysis::chain_word(chain[i], mode)) {
             case analysis::ChainWord::frame:
-                now.all_named &=
-                    frames_.append({chain[i], space, mode, true, std::exchange(caller, true)}, fields, buffer_);
+                frames_.append({chain[i], space, mode, true, std::exchange(caller, true)}, fields, buffer_);
                 buffer_ += '\n';
                 break;
             case analysis::ChainWord::marker: break;
@@ -254,7 +231,6 @@ void ScriptPrinter::copy_end_of_last_chain(std::size_t from) {
         this_chain_.words.push_back(last_chain_.words[i]);
         this_chain_.words.back().text += moved;
     }
-    this_chain_.all_named &= last_chain_.all_named;
     buffer_.append(buffer_, begin, last_chain_.end - begin);
 }
 

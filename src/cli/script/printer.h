@@ -11,7 +11,6 @@
 #include "analysis/raw_stacks.h"
 #include "analysis/trace_texts.h"
 #include "cli/output/output.h"
-#include "cli/script/chain_texts.h"
 #include "cli/script/fields.h"
 #include "cli/script/frame_writer.h"
 #include "perfdata/reader.h"
@@ -54,8 +53,7 @@ class ScriptPrinter final : public perfdata::Consumer {
             bool caller = false;  ///< a frame came before it
         };
         std::vector<Word> words{};
-        bool all_named = true;  ///< each frame is in a file: no map that comes later changes its text
-        std::size_t end = 0;    ///< of the text
+        std::size_t end = 0;  ///< of the text
     };
 
     /// What the text of a task depends on.
@@ -74,8 +72,6 @@ class ScriptPrinter final : public perfdata::Consumer {
     void copy_end_of_last_chain(std::size_t from);
     bool print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                            const Fields& fields);
-    bool print_new_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
-                         const Fields& fields);
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
     void print_branches(const perfdata::Sample& sample, const Fields& fields);
@@ -99,7 +95,6 @@ class ScriptPrinter final : public perfdata::Consumer {
     TaskKey task_key_;
     std::string task_text_;  // of task_key_; empty: there is none yet, or no field shows it
     PrintedChain last_chain_, this_chain_;
-    ChainTexts chains_;
     std::string buffer_;
 };
 
