@@ -1,6 +1,6 @@
 // machine_options.h: the options that choose the presented machine of a run: --counters, --cpu-model, --machine,
-// --cpus, --deterministic, --turns, --no-turns, --order, --seed, --epoch. `run` has them, and so has every verb that may count its
-// command with the virtual PMU.
+// --cpus, --deterministic, --turns, --no-turns, --order, --seed, --epoch. `run` has them, and so has every verb that
+// may count its command with the virtual PMU.
 #pragma once
 
 #include <cstdint>
