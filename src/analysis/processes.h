@@ -47,7 +47,7 @@ class Processes {
     /// Follows a COMM, MMAP, MMAP2, FORK, KSYMBOL, NAMESPACES or CGROUP record; ignores others.
     void follow(const perfdata::Record& record);
 
-    /// A task's cgroup namespace; zeros if no record has told it.
+    /// A task's cgroup namespace; zeros if no record has named it.
     struct Namespace {
         std::uint64_t device = 0, inode = 0;
     };

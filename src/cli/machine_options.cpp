@@ -117,8 +117,8 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
     CLI::Option* const deterministic = verb.add_flag("--deterministic", arguments.deterministic,
                                                      "use the same addresses, random bytes and time in every run");
     CLI::Option* const turns =
-        verb.add_flag("--turns", arguments.turns,
-                      "with --deterministic, run one thread at a time, in a fixed order (default)")
+        verb.add_flag("--turns")
+            ->description("with --deterministic, run one thread at a time, in a fixed order (default)")
             ->needs(deterministic);
     CLI::Option* const no_turns =
         verb.add_flag("--no-turns", arguments.no_turns,

@@ -33,8 +33,7 @@ struct MachineArguments {
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
     bool no_cache = false;                    ///< no stored translations are used, and none are stored
-    bool turns = false;                       ///< what a deterministic run does anyway: one of its threads at a time
-    bool no_turns = false;                    ///< all of its threads at a time
+    bool no_turns = false;                    ///< threads of a deterministic run do not wait for their turn
     std::optional<std::uint64_t> order;       ///< of the turns, by priorities (--schedules); none: the seed's
     std::uint32_t cpus = 0;                   ///< how many CPUs programs see; 0: the host's
     std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run
@@ -55,8 +54,8 @@ struct MachineArguments {
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
 /// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. What decides how the
-/// run goes on (`deterministic`, `turns`, `order`, `cpus`, `seed`, `epoch`) belongs to broker::RunOptions: apply_to().
-/// Error: --cpu-model or --machine names nothing known, or the machine's file is not valid.
+/// run goes on (`deterministic`, `no_turns`, `order`, `cpus`, `seed`, `epoch`) belongs to broker::RunOptions:
+/// apply_to(). Error: --cpu-model or --machine names nothing known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 /// The name of the modelled machine, which is shown with modelled counts: a preset's name, or that of the file without

@@ -20,8 +20,8 @@ class Debuginfod {
     /// Called before a file is waited for, with what is fetched: "the executable of 0123abcd…".
     using OnFetch = std::function<void(const std::string&)>;
 
-    /// `urls` are the servers, separated by blanks; empty: those of DEBUGINFOD_URLS. Fails if there are none, or if the
-    /// library is not installed. Given servers become those of the environment, which is where the library looks.
+    /// `urls` are the servers, separated by blanks; empty: those of DEBUGINFOD_URLS. Fails if no server is named, or if
+    /// the library is not installed. Given servers become those of the environment, which is where the library looks.
     static Result<std::shared_ptr<Debuginfod>> open(const std::string& urls, OnFetch on_fetch);
 
     Debuginfod(const Debuginfod&) = delete;

@@ -51,8 +51,8 @@ bool has_room(const char* directory) {
 
 /// A new temporary directory, in the first of the usual places that can be written; "" if none can. $TMPDIR is the
 /// user's choice. Otherwise memory comes first: making and removing the 1,500 files of tracefs takes 0.4 to 0.7 s of
-/// CPU time on ext4 and 0.04 s in /dev/shm. The remover is started first, so that a broker that is killed at any moment
-/// does not leave the directory behind.
+/// CPU time on ext4 and 0.04 s in /dev/shm. The remover is started first, so that the directory goes away also if the
+/// broker is killed at any moment.
 std::string new_directory(DirectoryRemover& remover) {
     const char* const chosen = std::getenv("TMPDIR");
     const char* const memory = has_room("/dev/shm") ? "/dev/shm" : "/tmp";
@@ -199,11 +199,11 @@ bool MachineFiles::limits_changed() {
     return any;
 }
 
-// Called at each open of an event, so the files are read again only after a change, which inotify(7) reports. Without
-// inotify they are read each time.
 /// The kernel takes any number; a longer interval than an hour is not one that rotates anything.
 constexpr std::uint64_t kLongestIntervalMs = 3'600'000;
 
+// Called at each open of an event, so the files are read again only after a change, which inotify(7) reports. Without
+// inotify they are read each time.
 void MachineFiles::read_limits(subsystem::Limits& limits) {
     if (root_.empty()) return;
     const std::string directory = root_ + "/proc/sys/kernel";

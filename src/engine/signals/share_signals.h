@@ -16,7 +16,7 @@ bool has_process_signal(const x86_64::Thread& thread);
 void share_process_signals(x86_64::Thread& thread);
 
 /// Takes a signal of the set that the engine keeps for this thread or its process, as sigtimedwait(2) does. `out`:
-/// where the program wants its siginfo; 0: nowhere. Returns its number, 0 if there is none, or -EFAULT.
+/// where the program wants its siginfo; 0: nowhere. Returns its number, 0 if no such signal is kept, or -EFAULT.
 long take_kept_signal(x86_64::Thread& thread, std::uint64_t set, std::uint64_t out);
 
 /// Gives the kernel the signals that are kept for this thread and its process, before an execve(2), which keeps pending

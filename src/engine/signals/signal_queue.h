@@ -39,13 +39,13 @@ class SignalQueue {
     }
 
     /// The signal with the lowest rank, of equal ones the first that was added. `rank_of(signal)` is below 0 for a
-    /// signal that does not count. Null if there is none.
+    /// signal that does not count. Null if no signal counts.
     template <class RankOf>
     const QueuedSignal* first(RankOf rank_of) const {
         const std::size_t place = find(rank_of);
         return place < kPlaces ? &places_[place].signal : nullptr;
     }
-    /// Takes that signal. False if there is none.
+    /// Takes the signal that first() would return, and returns true; false if first() would return null.
     template <class RankOf>
     bool take(RankOf rank_of, QueuedSignal& out) {
         const std::size_t place = find(rank_of);
@@ -93,7 +93,7 @@ class SignalQueue {
     /// one of each number, and for faults.
     static constexpr std::size_t kPlaces = 8;
 
-    /// The place of first(); kPlaces if there is none.
+    /// The place of the signal that first() returns; kPlaces for null.
     template <class RankOf>
     std::size_t find(RankOf rank_of) const {
         std::size_t best = kPlaces;

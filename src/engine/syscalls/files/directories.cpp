@@ -52,7 +52,7 @@ std::string_view name_of(const char* entry) {
 }
 
 /// The lock of the list of a process's directories. Waiting for it ends after some tries: if another thread held it
-/// during a fork, nobody releases it in the child.
+/// during a fork, it stays locked in the child.
 class Held {
   public:
     explicit Held(Engine& engine) : word_(engine.directories_lock) {

@@ -43,7 +43,7 @@ constexpr std::uint16_t swapped(std::uint16_t port) {
     return static_cast<std::uint16_t>(port << 8 | port >> 8);
 }
 
-/// Removes the number at the beginning of `text`, and `end` after it. Returns the number, or 0 if there is none.
+/// Removes the number at the beginning of `text`, and `end` after it. Returns the number; 0 if `text` begins with none.
 std::int32_t take_number(std::string_view& text, char end) {
     const std::size_t length = std::min(text.find(end), text.size());
     std::string_view digits = text;
