@@ -20,6 +20,7 @@
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/file_writes.h"
 #include "engine/threads/thread_list.h"
+#include "engine/traces.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -213,6 +214,8 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indi
 }
 
 void set_next_block(Thread& thread, const Block& block) {
+    if (is_on_path(thread)) [[unlikely]]
+        add_step(thread, block);
     thread.next_host = address_of(block.host);
     __atomic_store_n(&thread.in_cache, true, __ATOMIC_RELAXED);  // relaxed: a flush reads it under the lock
 }

@@ -22,6 +22,7 @@
 #include "engine/presented_cpu.h"
 #include "engine/syscalls/table.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/traces.h"
 #include "engine/trap_flag.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
@@ -60,6 +61,9 @@ BlockExit take_exit(Thread& thread) {
         block_exit.segment = x86_64::decode_segment(cache, thread.exit_payload);
         from = block_exit.segment.block;
         block_exit.target = block_exit.segment.pc;
+    } else if (thread.exit_reason == ExitReason::hot) {
+        from = thread.exit_payload;
+        block_exit.target = cache.blocks[from].pc;
     } else if (thread.exit_reason != ExitReason::lookup_miss) {
         block_exit.id = thread.exit_payload;
         block_exit.exit = cache.exits[block_exit.id];
@@ -414,7 +418,31 @@ bool finish_trapped_instruction(Thread& thread, const BlockExit& block_exit) {
     return true;
 }
 
+/// Makes the step of a path that begins at `pc` the next block.
+void take_step(Thread& thread, std::uint64_t pc) {
+    const Block& step = go_to(thread, pc, kPathStep);
+    if (thread.path.count == 0) add_step(thread, step);
+}
+
+/// The thread has left a step of its path. True: another step is the next block. False: the path has ended.
+bool follow_path(Thread& thread, const BlockExit& block_exit) {
+    const bool indirect = thread.exit_reason == ExitReason::lookup_miss;
+    const bool direct = thread.exit_reason == ExitReason::unlinked_exit && block_exit.limit == kPathStep &&
+                        block_exit.exit.control() == Control::none;
+    const std::uint64_t next = indirect ? thread.missed_target : block_exit.target;
+    const bool is_awaited = thread.engine->instrumentation.targets.holds(next);
+    if ((indirect || direct) && !is_awaited && path_goes_on(thread, next)) {
+        take_step(thread, next);
+        return true;
+    }
+    finish_path(thread);
+    return false;
+}
+
 void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
+    if (is_on_path(thread)) [[unlikely]] {
+        if (follow_path(thread, block_exit)) return;
+    }
     if (thread.trapped_pc != 0) [[unlikely]] {
         if (finish_trapped_instruction(thread, block_exit)) return;
     }
@@ -422,6 +450,7 @@ void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
         case ExitReason::unlinked_exit: return on_link(thread, block_exit);
         case ExitReason::lookup_miss: return on_indirect(thread);
         case ExitReason::budget: return on_budget(thread, block_exit.segment);
+        case ExitReason::hot: return take_step(thread, block_exit.target);
         case ExitReason::emulate: return on_emulated_instruction(thread, block_exit);
         case ExitReason::breakpoint: return on_breakpoint(thread, block_exit);
         case ExitReason::count: break;

@@ -73,13 +73,17 @@ void log_block(const Thread& thread, const Block& block) {
     Line line = log_line(thread, "block");
     line.hex(block.pc).text(" bytes ").decimal(block.guest_bytes).text(" instructions ").decimal(block.instructions);
     line.text(" at ").hex(address_of(block.host)).text(" bytes ").decimal(block.host_bytes);
-    if (block.limit != 0) line.text(" limit ").decimal(block.limit == kSingleInstruction ? 1 : block.limit);
+    if (block.limit == kPathStep)
+        line.text(" step");
+    else if (block.limit != 0)
+        line.text(" limit ").decimal(block.limit == kSingleInstruction ? 1 : block.limit);
     if (block.code != nullptr) line.text(" compared");
+    if (block.trace) line.text(" trace");
     log_write(thread, line);
     if (!log_wants(*thread.engine, run::log::kCode)) return;
     log_prologue(thread, block);
     std::uint64_t pc = block.pc;
-    for (std::size_t i = 0; i < block.instructions; pc += block.marks[i++].guest_length)
+    for (std::size_t i = 0; i < block.instructions; pc = block.address_after(i++, pc))
         log_instruction(thread, block, i, pc);
 }
 

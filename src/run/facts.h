@@ -74,6 +74,9 @@ struct RunHeader {
     char engine_path[4096];     ///< the engine's executable, for execve
     char store_path[4096];      ///< directory of stored translations (engine/store); empty: they are not stored
     std::uint32_t cpu_signature;  ///< vendor, family, model and stepping, for the keys of the store
+    /// After how many executions a block may become the head of a trace (engine/traces.h), and one more; 0: the engine
+    /// decides; ~0: never.
+    std::uint32_t traces_from;
 };
 
 inline constexpr std::uint32_t kRunStateMagic = 0x52507941;  // "AyPR"

@@ -177,6 +177,32 @@ TEST_P(ExactProgram, HasTheSameCountsWithPairedReturns) {
     EXPECT_EQ(counted("00100"), unpaired);
 }
 
+/// Each block that runs a second time becomes the head of a trace, if it can.
+Command with_traces(const char* from, Command command) {
+    command.environment.emplace_back(std::string{"ANYPERF_ENGINE_TRACES="} + from);
+    return command;
+}
+
+TEST_P(SmallProgram, BehavesAsNativelyWithTraces) {
+    expect_as_native(command_of(GetParam()), with_traces("1", under_engine(command_of(GetParam()))));
+}
+
+TEST_P(SmallProgram, BehavesAsNativelyWithTracesInASmallCache) {
+    expect_as_native(command_of(GetParam()),
+                     with_cache_of("64K", with_traces("1", under_engine(command_of(GetParam())))));
+}
+
+TEST_P(ExactProgram, HasTheSameCountsWithTraces) {
+    const auto counted = [&](const char* from) {  // same length of the environment, since programs scan it
+        const auto file = scratch_.path() / from;
+        run(with_traces(from, under_engine(command_of(GetParam()), {"--count", "--count-to", file.string()})));
+        return counts_in(file).value("total", nlohmann::json{});
+    };
+    const auto without = counted("never");
+    ASSERT_TRUE(without.is_object()) << "the engine wrote no counts";
+    EXPECT_EQ(counted("00001"), without);
+}
+
 /// With words for eight tuples nearly every segment adds to several. Eight and as many as fit: environments of one
 /// length, since programs scan it.
 TEST_P(ExactProgram, HasTheSameCountsWithFewTuples) {

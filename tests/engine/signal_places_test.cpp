@@ -1,6 +1,6 @@
-// signal_places_test.cpp: a signal at each host instruction of calls and returns shows the program registers that it
-// also has natively, and costs it nothing else. A tracer steps through the host's instructions: those of the program,
-// or those of its translation. In each round it sends a signal at another one.
+// signal_places_test.cpp: a signal at each host instruction of calls and returns, in traces too, shows the program
+// registers that it also has natively, and costs it nothing else. A tracer steps through the host's instructions: those
+// of the program, or those of its translation. In each round it sends a signal at another one.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
@@ -207,17 +207,22 @@ class SignalPlaces : public testing::Test {
         if (const auto why = engine_missing()) GTEST_SKIP() << *why;
     }
 
-    static Command under(const std::string& pair_returns, const std::vector<std::string>& options,
-                         const std::string& separate_writes = "0") {
+    /// How the engine translates.
+    struct Way {
+        std::string pair_returns, traces, separate_writes;
+    };
+
+    static Command under(const Way& way, const std::vector<std::string>& options) {
         Command command = under_engine(program(), options);
-        command.environment.push_back("ANYPERF_ENGINE_PAIR_RETURNS=" + pair_returns);
-        command.environment.push_back("ANYPERF_ENGINE_SEPARATE_WRITES=" + separate_writes);
+        command.environment.push_back("ANYPERF_ENGINE_PAIR_RETURNS=" + way.pair_returns);
+        command.environment.push_back("ANYPERF_ENGINE_TRACES=" + way.traces);
+        command.environment.push_back("ANYPERF_ENGINE_SEPARATE_WRITES=" + way.separate_writes);
         return command;
     }
 
-    nlohmann::json counted(const std::string& pair_returns) const {
+    nlohmann::json counted(const Way& way) const {
         const auto file = (scratch_.path() / "counts").string();
-        const Shown shown = signals_in(under(pair_returns, {"--count", "--count-to", file}), {.translated = true});
+        const Shown shown = signals_in(under(way, {"--count", "--count-to", file}), {.translated = true});
         EXPECT_EQ(shown.status, 0);
         EXPECT_LT(shown.places, kRounds);
         std::ifstream stream(file);
@@ -232,12 +237,11 @@ TEST_F(SignalPlaces, ShowTheRegistersOfANativeRun) {
     if (!native.may_trace) GTEST_SKIP() << "this process may not trace";
     EXPECT_GT(native.places, 40u);
     EXPECT_EQ(native.status, 0);
-    const struct {
-        const char *pair_returns, *separate_writes;
-    } ways[]{{"never", "0"}, {"0", "0"}, {"0", "1"}};
-    for (const auto& way : ways) {
-        const std::string name = std::string{way.pair_returns} + " " + way.separate_writes;
-        const Shown engine = signals_in(under(way.pair_returns, {}, way.separate_writes), {.translated = true});
+    const Way ways[]{
+        {"never", "never", "0"}, {"0", "never", "0"}, {"0", "never", "1"}, {"never", "1", "0"}, {"never", "1", "1"}};
+    for (const Way& way : ways) {
+        const std::string name = way.pair_returns + " " + way.traces + " " + way.separate_writes;
+        const Shown engine = signals_in(under(way, {}), {.translated = true});
         EXPECT_GT(engine.places, native.places) << name;
         EXPECT_LT(engine.places, kRounds) << name << ": not every instruction has had its signal";
         EXPECT_EQ(engine.lines, native.lines) << name;
@@ -245,9 +249,11 @@ TEST_F(SignalPlaces, ShowTheRegistersOfANativeRun) {
     }
 }
 
-TEST_F(SignalPlaces, HaveTheSameCountsPairedAndUnpaired) {
-    const nlohmann::json unpaired = counted("never");
-    EXPECT_EQ(counted("0"), unpaired);
+TEST_F(SignalPlaces, HaveTheSameCountsPairedUnpairedAndInTraces) {
+    // Environments of one length: the program's start scans it.
+    const nlohmann::json usual = counted({"never", "never", "0"});
+    EXPECT_EQ(counted({"00000", "never", "0"}), usual);
+    EXPECT_EQ(counted({"never", "00001", "0"}), usual);
 }
 
 }  // namespace

@@ -56,20 +56,31 @@ Result<std::uint32_t> separate_writes() {
                                  "give 1 for code that is not writable where it is executed"});
 }
 
-/// ANYPERF_ENGINE_PAIR_RETURNS, for tests and measurements: the value of RunHeader::pair_returns for a number of blocks
-/// or `never`. 0 if it is not set.
-Result<std::uint32_t> pair_returns() {
-    const char* const wish = std::getenv("ANYPERF_ENGINE_PAIR_RETURNS");
+/// A variable for tests and measurements, whose value is a number or `never`: the number and one more, ~0 for `never`,
+/// 0 if it is not set. `is_not` and `fix` are for the error.
+Result<std::uint32_t> number_or_never(const char* variable, const char* is_not, const char* fix) {
+    const char* const wish = std::getenv(variable);
     if (wish == nullptr) return 0;
     const std::string_view text{wish};
     constexpr std::uint32_t kNever = ~std::uint32_t{0};
     if (text == "never") return kNever;
-    std::uint32_t blocks = 0;
-    const auto [rest, error] = std::from_chars(text.begin(), text.end(), blocks);
-    if (error == std::errc{} && rest == text.end() && blocks < kNever - 1) return blocks + 1;
-    return std::unexpected(Error{"cannot start the engine",
-                                 "ANYPERF_ENGINE_PAIR_RETURNS=" + std::string{text} + " is not a number of blocks",
-                                 "give 0 to pair all returns, or never"});
+    std::uint32_t number = 0;
+    const auto [rest, error] = std::from_chars(text.begin(), text.end(), number);
+    if (error == std::errc{} && rest == text.end() && number < kNever - 1) return number + 1;
+    return std::unexpected(
+        Error{"cannot start the engine", std::string{variable} + "=" + std::string{text} + is_not, fix});
+}
+
+/// The value of RunHeader::pair_returns.
+Result<std::uint32_t> pair_returns() {
+    return number_or_never("ANYPERF_ENGINE_PAIR_RETURNS", " is not a number of blocks",
+                           "give 0 to pair all returns, or never");
+}
+
+/// The value of RunHeader::traces_from.
+Result<std::uint32_t> traces_from() {
+    return number_or_never("ANYPERF_ENGINE_TRACES", " is not a number of executions",
+                           "give 1 for a trace of each block that runs again, or never");
 }
 
 /// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.
@@ -210,6 +221,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.cache_bytes = TRY(cache_bytes());
     header.separate_writes = TRY(separate_writes());
     header.pair_returns = TRY(pair_returns());
+    header.traces_from = TRY(traces_from());
     header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));

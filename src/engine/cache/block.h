@@ -16,7 +16,10 @@ using ExitId = std::uint32_t;
 using IndirectEntryId = std::uint32_t;
 
 inline constexpr std::uint16_t kSingleInstruction = 0x8000;  ///< a value of Block::limit
-inline constexpr std::size_t kLongestBlockBytes = 1024;      ///< of application code; 64 instructions of 15 bytes fit
+/// A value of Block::limit: the block ends with its first branch and always leads to the engine, which so learns the
+/// path that a trace will follow (engine/traces.h).
+inline constexpr std::uint16_t kPathStep = 0x4000;
+inline constexpr std::size_t kLongestBlockBytes = 1024;  ///< of application code; 64 instructions of 15 bytes fit
 
 /// Where the translation of an instruction starts, and which registers it borrows: if it faults, the application's
 /// values of those are in the thread's spill slots.
@@ -96,7 +99,19 @@ struct IndirectEntry {
     bool in_table = false;
 };
 
-/// A translated basic block, or several that follow each other.
+/// A part of a trace that the application has in one place. A trace has its pieces after its marks; the last is no
+/// piece but their end.
+struct TracePiece {
+    std::int64_t signed_pc : 57;  ///< of its first instruction; sign-extended
+    std::uint64_t first : 7;      ///< index of that instruction in the trace; of the end kEnd
+
+    static constexpr unsigned kEnd = 127;
+    bool is_end() const { return first == kEnd; }
+    std::uint64_t pc() const { return static_cast<std::uint64_t>(std::int64_t{signed_pc}); }
+};
+static_assert(sizeof(TracePiece) == sizeof(Mark));
+
+/// A translated basic block, several that follow each other, or a trace.
 struct Block {
     std::uint64_t pc = 0;
     std::uint8_t* host = nullptr;  ///< its first byte: the prologue of the first segment
@@ -114,11 +129,23 @@ struct Block {
     IndirectEntryId indirect_entry = 0;  ///< made when the first indirect branch arrives; 0: none yet
     BlockId next_in_page = 0;            ///< list of the blocks that begin in the page of pc
     x86_64::ClassSet counted = 0;        ///< classes that its code counts; 0: it has no prologues
-    std::uint8_t lane : 5 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted
+    std::uint8_t lane : 4 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted
+    bool trace : 1 = false;              ///< it is a trace: its code is in several pieces
     bool budgeted : 1 = false;           ///< its segments take their instructions from the budget
     bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
     std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none
+
+    /// Of a trace.
+    TracePiece* pieces() const { return reinterpret_cast<TracePiece*>(marks + instructions + 1); }
+    /// The application's address of the instruction after that of `index`, which is at `address`.
+    std::uint64_t address_after(std::size_t index, std::uint64_t address) const {
+        address += marks[index].guest_length;
+        if (!trace) return address;
+        for (const TracePiece* piece = pieces(); !piece->is_end(); ++piece)
+            if (piece->first == index + 1) return piece->pc();
+        return address;
+    }
 };
 static_assert(sizeof(Block) == 64);
 

@@ -46,7 +46,8 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 bool Cache::reserve() {
     const unsigned smaller = scarcity();
     if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) ||
-        !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !executable.reserve())
+        !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !traces_.reserve(smaller) ||
+        !executable.reserve())
         return false;
     // Each table is twice as large as the one before it, so all together are less than twice the largest.
     const std::size_t most_slots = std::size_t{2} * kMaximumBlocks >> smaller;
@@ -97,7 +98,7 @@ std::size_t Cache::touched_pages() const {
     for (std::uint32_t i = 0; i < arena_count; ++i) pages += arenas[i].touched_pages();
     for (const std::size_t records :
          {blocks.bytes(), exits.bytes(), marks.bytes(), indirect_entries.bytes(), copies.bytes(), pages_.bytes(),
-          recorded_segments.bytes(), recorded_accesses.bytes()})
+          traces_.bytes(), recorded_segments.bytes(), recorded_accesses.bytes()})
         // Records are appended, so bytes() shows which of their pages were touched. Slots and heads are touched in no
         // order, so only the kernel knows.
         pages += page_up(records) / kPageBytes;
@@ -152,6 +153,24 @@ bool Cache::insert(BlockId id) {
     return true;
 }
 
+bool Cache::add_trace(Block& trace) {
+    const std::uint32_t number = traces_.allocate();
+    if (number == 0) return false;
+    Trace& range = traces_[number];
+    range = {id_of(trace), trace.pc, trace.pc};
+    std::uint64_t pc = trace.pc;
+    for (std::size_t i = 0; i < trace.instructions; pc = trace.address_after(i++, pc)) {
+        range.start = std::min(range.start, pc);
+        range.end = std::max(range.end, pc + trace.marks[i].guest_length);
+    }
+    Block* const before = find(trace.pc);
+    const bool entered_indirectly = before != nullptr && before->indirect_entry != 0;
+    if (before != nullptr) remove(*before);
+    if (!add(trace)) return false;
+    if (entered_indirectly && trace.indirect_entry != 0) add_to_table(trace.indirect_entry);
+    return true;
+}
+
 bool Cache::add(Block& block) {
     const BlockId id = id_of(block);
     if (!insert(id)) return false;
@@ -192,7 +211,7 @@ void Cache::patch(std::uint8_t* operand, const std::uint8_t* target) {
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
     if (exit.operand == 0 || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead) return;
-    if (blocks[exit.from].limit == kSingleInstruction) return;
+    if (blocks[exit.from].limit == kSingleInstruction || blocks[exit.from].limit == kPathStep) return;
     if (!within_rel32(operand_of(exit) + 4, block.host))
         return;  // in another arena: the exit stays with its stub, which leads to the engine
     exit.to = id_of(block);
@@ -246,7 +265,11 @@ namespace {
 
 /// Whether the code that the block was translated from has a byte in [start, end).
 bool overlaps(const Block& block, std::uint64_t start, std::uint64_t end) {
-    return block.pc < end && block.pc + block.guest_bytes > start;
+    if (!block.trace) return block.pc < end && block.pc + block.guest_bytes > start;
+    std::uint64_t pc = block.pc;
+    for (std::size_t i = 0; i < block.instructions; pc = block.address_after(i++, pc))
+        if (pc < end && pc + block.marks[i].guest_length > start) return true;
+    return false;
 }
 
 }  // namespace
@@ -278,6 +301,16 @@ void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
         start < kPageBytes ? 0 : page_down(start - kPageBytes);  // a block may begin in the page before and reach in
     if ((end - first) / kPageBytes > pages_.pages()) return remove_by_scan(start, end);
     for (std::uint64_t page = first; page < end; page += kPageBytes) remove_in_page(page, start, end);
+    remove_traces(start, end);
+}
+
+void Cache::remove_traces(std::uint64_t start, std::uint64_t end) {
+    for (std::uint32_t i = 1; i <= traces_.used(); ++i) {
+        const Trace& trace = traces_[i];
+        if (trace.start < end && trace.end > start && !blocks[trace.block].dead &&
+            overlaps(blocks[trace.block], start, end))
+            remove(blocks[trace.block]);
+    }
 }
 
 void Cache::remove_all() {
@@ -294,6 +327,7 @@ void Cache::free_all() {
     marks.free_all();
     indirect_entries.free_all();
     copies.free_all();
+    traces_.free_all();
     if (recorded_segments.used() != 0) {
         recorded_segments.free_all();
         recorded_accesses.free_all();
@@ -308,7 +342,7 @@ void Cache::free_all() {
 
 std::size_t Cache::bytes() const {
     std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + indirect_entries.bytes() + copies.bytes() +
-                      recorded_segments.bytes() + recorded_accesses.bytes() + pages_.bytes() +
+                      traces_.bytes() + recorded_segments.bytes() + recorded_accesses.bytes() + pages_.bytes() +
                       // Twice the filled slots, because about half of the table is filled.
                       sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();

@@ -81,6 +81,8 @@ class Cache {
     IndirectEntryId new_indirect_entry(std::uint64_t pc);
     /// Puts the entry into the table: from now on indirect branches reach it.
     void add_to_table(IndirectEntryId id);
+    /// Adds a new trace, in the place of the block at its address.
+    bool add_trace(Block& trace);
     /// Keeps a copy of what the block was translated from, for is_stale(). Such a block is entered only from the
     /// engine: it is never linked and has no indirect entry. False if there is no room for the copy.
     bool keep_code_copy(Block& block, const std::uint8_t* code);
@@ -143,7 +145,10 @@ class Cache {
     /// Once there are so many blocks, is_full() has the cache emptied, and from then on returns are paired with the
     /// host's (x86_64/translate/returns.cpp). Set before the first one.
     std::uint32_t pair_returns_from = kNeverPaired;
-    bool pairs_returns = false;    ///< they are; changed by free_all() only
+    bool pairs_returns = false;  ///< they are; changed by free_all() only
+    /// What each execution of a block that may become a trace's head adds to a word of 16 bits
+    /// (x86_64/translate/trace.cpp); 0: there are no traces. Set before the first block.
+    std::int8_t heat = 0;
     bool flushing = false;         ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;  ///< increased by free_all(), after which numbers of blocks and exits are used again
     std::size_t byte_limit = 0;    ///< set by the user; 0: is_full() decides by the size of the code
@@ -173,6 +178,7 @@ class Cache {
     void remove_from_table(IndirectEntryId id);
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
+    void remove_traces(std::uint64_t start, std::uint64_t end);
     void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
     void patch(std::uint8_t* operand, const std::uint8_t* target);
     void set_on_mismatch(const IndirectEntry& entry, std::uint64_t host);
@@ -183,6 +189,13 @@ class Cache {
         return static_cast<std::uint32_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
     }
 
+    /// A trace and the range that its pieces are in. The list of a page has only the blocks that begin there.
+    struct Trace {
+        BlockId block;
+        std::uint64_t start;
+        std::uint64_t end;
+    };
+    Pool<Trace, 1u << 20> traces_;
     PageIndex pages_;
     OwnArea growth_;         ///< for larger tables of slots
     Slot* slots_ = nullptr;  ///< open addressing, linear probing

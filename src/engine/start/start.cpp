@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 
 #include "engine/dispatch.h"
@@ -72,6 +73,18 @@ void decide_about_returns(Engine& engine) {
     cache.pairs_returns = cache.pair_returns_from == 0;
 }
 
+/// Decides after how many executions a block may become the head of a trace (docs/engine.md, "Traces"). A word of 16
+/// bits is added to until it runs over, by a byte with a sign: so once, or from 517 times on.
+void decide_about_traces(Engine& engine) {
+    constexpr std::uint32_t kWordEnd = 65536;
+    constexpr std::uint32_t kMostHeat = 127;
+    const std::uint32_t wish = engine.run != nullptr ? engine.run->traces_from : 0;
+    if (wish == 0 || wish == ~std::uint32_t{0}) return;
+    const std::uint32_t executions = std::clamp(wish - 1, 1u, kWordEnd);
+    const std::uint32_t heat = std::min(kWordEnd / executions, kMostHeat);
+    engine.cache.heat = static_cast<std::int8_t>(executions == 1 ? -1 : static_cast<int>(heat));
+}
+
 /// Makes the process's Engine, or ends the process with a message.
 Engine& make_engine(const StartArgument& argument) {
     add_own_image();
@@ -111,6 +124,7 @@ Engine& make_engine(const StartArgument& argument) {
         refuse(kOwnFailure, "cannot start the engine", "", "no memory for the CPU's vector state", "");
     engine.cache.entries_use_loop = x86_64::loop_is_fast(engine.run);
     decide_about_returns(engine);
+    decide_about_traces(engine);
     engine.cache.set_lookup_miss(engine.routines.exit[static_cast<std::size_t>(x86_64::ExitReason::lookup_miss)]);
     return engine;
 }

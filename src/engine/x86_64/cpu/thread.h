@@ -37,6 +37,7 @@ enum class ExitReason : std::uint32_t {
     lookup_miss,    ///< no indirect entry for Thread::missed_target in the table; no payload
     budget,         ///< a segment's charge took its lane below zero, and it has not run; payload: segment.h
     emulate,        ///< an instruction that the engine executes: syscall, cpuid …; payload: the exit after it
+    hot,            ///< a block has been executed often and has not run now; payload: its BlockId
     breakpoint,     ///< an instruction at a breakpoint, or one that may touch watched memory, has not run; payload: an
                     ///< exit to that instruction
     count,
@@ -50,6 +51,20 @@ inline constexpr std::size_t kReturnPads = 4096;
 
 /// The memory of the branch predictors that translated code can use itself (translate/predict.h).
 inline constexpr std::size_t kPredictorWords = models::Branches::words(models::BranchUnit{});
+
+/// Words that count how often blocks are executed, by the low bits of their numbers (translate/trace.cpp).
+inline constexpr std::size_t kHeatWords = 4096;
+
+/// The path that a thread has taken since a block became hot: a trace will follow it (engine/traces.h).
+struct TracePath {
+    static constexpr std::size_t kMost = 40;
+    std::uint64_t pc[kMost];     ///< where each step begins; a step ends with a branch
+    std::uint32_t count;         ///< 0: the thread is on no path
+    std::uint32_t instructions;  ///< of all steps
+    std::uint32_t depth;         ///< calls that have not returned
+    std::uint32_t last_classes;  ///< of the last step's last instruction (decode/classes.h)
+    std::uint64_t last_branch;   ///< the address of that instruction
+};
 
 inline constexpr std::uint64_t kEngineStackBytes = 65536;
 /// A kernel's signal frame takes 3.4 KiB with AVX-512, 12 KiB with AMX.
@@ -75,7 +90,7 @@ struct Thread {
     std::uint64_t gs_base;                ///< the gs base of the application, which %gs does not hold
     std::uint64_t minus_gs_base;          ///< -gs_base: lea subtracts it without touching a flag
     // Translated code uses no field below this line, except the recorded branches, the open calls, the records, the
-    // words for rdpmc, the return pads, the watchpoint filter and the predictors.
+    // words for rdpmc, the return pads, the heat, the watchpoint filter and the predictors.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
@@ -131,7 +146,9 @@ struct Thread {
     /// of a pad (x86_64/translate/returns.cpp). The index is bits 3 to 14 of the place. Each is always the address of
     /// code that may be entered with the state that a return leaves.
     std::uint64_t return_pads[kReturnPads];
-    std::uint64_t return_pad_mask;  ///< the bits of rsp that are an index of it
+    std::uint64_t return_pad_mask;   ///< the bits of rsp that are an index of it
+    std::uint16_t heat[kHeatWords];  ///< counted by translated code; a block is hot when its word runs over
+    TracePath path;
     /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];

@@ -15,8 +15,8 @@ inline constexpr std::size_t kLongestBlock = 64;     ///< instructions
 inline constexpr std::size_t kMaximumSideExits = 3;  ///< forward conditional branches after which a block continues
 inline constexpr std::size_t kMaximumCalls = 3;      ///< calls after which a block continues, if it does
 
-/// Consecutive instructions. The last one may change control in any way. The only earlier ones that change control are
-/// conditional branches and calls, each of which ends a segment.
+/// Consecutive instructions, or those of a trace. The last one may change control in any way. The only earlier ones
+/// that change control are conditional branches and calls, each of which ends a segment.
 struct DecodedBlock {
     std::uint64_t pc = 0;
     std::uint64_t end = 0;  ///< address after the last instruction

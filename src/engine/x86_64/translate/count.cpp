@@ -94,11 +94,11 @@ run::Tuple Translation::tuple_of(std::size_t first) const {
 }
 
 void Translation::compute_costs() {
-    std::uint64_t offset = 0;
+    std::uint64_t address = decoded_.pc;
     for (std::size_t first = 0; first < decoded_.count;) {
         const std::size_t end = decoded_.segment_end(first);
-        cost_segment(decoded_, first, end, code_.at + offset, *counting_.machine, costs_);
-        for (; first < end; ++first) offset += decoded_.instructions[first].length;
+        cost_segment(decoded_, first, end, bytes_at(address), *counting_.machine, costs_);
+        for (; first < end; ++first) address = address_after(first, address);
     }
 }
 
@@ -115,7 +115,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     block_->counted = counting_.open;
     block_->budgeted = counting_.budgeted;
     if (counting_.recording) plan_recording(first, pc);
-    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first}, code_pages());
+    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, tail_from(first), code_pages());
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % run::kLanes;
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
     if (counting_.budgeted) {

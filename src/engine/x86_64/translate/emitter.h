@@ -80,6 +80,9 @@ class Emitter {
     }
     // The next three: op byte gs:[offset], imm8.
     void test_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0xf6, 0, offset, value); }
+    void add_gs16(std::size_t offset, std::int8_t value) {  // add word gs:[offset], imm8, which is sign-extended
+        byte(0x66), gs_byte(0x83, 0, offset, static_cast<std::uint8_t>(value));
+    }
     void mov_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0xc6, 0, offset, value); }
     void cmp_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0x80, 7, offset, value); }
     void jmp_gs(std::size_t offset) {

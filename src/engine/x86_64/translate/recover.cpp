@@ -24,8 +24,8 @@ BlockPosition locate(Block& block, std::uint64_t host) {
         return place;
     }
     place.counted = true;
-    while (place.index < block.instructions && block.marks[place.index + 1].host <= offset)
-        place.pc += block.marks[place.index++].guest_length;
+    for (; place.index < block.instructions && block.marks[place.index + 1].host <= offset; ++place.index)
+        place.pc = block.address_after(place.index, place.pc);
     place.exact = block.marks[place.index].host == offset;
     return place;
 }
@@ -109,7 +109,8 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
 
 void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
     BlockPosition place{&block, 0, block.pc, true, true};
-    while (place.index < block.instructions && place.pc != pc) place.pc += block.marks[place.index++].guest_length;
+    for (; place.index < block.instructions && place.pc != pc; ++place.index)
+        place.pc = block.address_after(place.index, place.pc);
     uncount_rest(thread, place);
 }
 

@@ -50,10 +50,15 @@
 
 namespace anyperf::engine::x86_64 {
 
+/// Whether nothing looks at calls, returns or accesses, and the code is not compared at each entry.
+bool Translation::is_plain() const {
+    return !single_instruction_ && exact_ == nullptr && !counting_.recording && !counting_.predicting &&
+           instrumentation_.branches == 0 && !instrumentation_.loads && !instrumentation_.stores &&
+           address_of(code_.at) == code_.pc;
+}
+
 bool Translation::pairs() const {
-    return cache_.pairs_returns && !single_instruction_ && exact_ == nullptr && !counting_.recording &&
-           !counting_.predicting && instrumentation_.branches == 0 && !instrumentation_.loads &&
-           !instrumentation_.stores && address_of(code_.at) == code_.pc;
+    return cache_.pairs_returns && is_plain();
 }
 
 bool Translation::pairs_call_to(const Instruction& instruction, std::uint64_t return_address) const {
@@ -162,9 +167,10 @@ std::uint64_t return_address_pushed_at(std::uint64_t push) {
 void move_to_instruction_before(std::uint64_t end, BlockPosition& place) {
     place.index = 0;
     place.pc = place.block->pc;
-    while (place.index + 1 < place.block->instructions &&
-           place.pc + place.block->marks[place.index].guest_length != end)
-        place.pc += place.block->marks[place.index++].guest_length;
+    for (;
+         place.index + 1 < place.block->instructions && place.pc + place.block->marks[place.index].guest_length != end;
+         ++place.index)
+        place.pc = place.block->address_after(place.index, place.pc);
 }
 
 }  // namespace

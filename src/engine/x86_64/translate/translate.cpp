@@ -40,21 +40,41 @@ void Translation::end_before_translated() {
 
 /// The instructions of a shorter block cost what they cost in the ordinary one.
 void Translation::decode_instructions(std::uint16_t limit) {
-    const std::size_t most = single_instruction_ ? 1 : limit != 0 ? limit : kLongestBlock;
+    const bool whole = limit == 0 || path_step_;
+    const std::size_t most = single_instruction_ ? 1 : whole ? kLongestBlock : limit;
     decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
     if (!counts_cost()) return;
     compute_costs();
     for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
 }
 
+/// The address of the instruction after that of `index`, which is at `address`.
+std::uint64_t Translation::address_after(std::size_t index, std::uint64_t address) const {
+    for (std::size_t i = 1; i < piece_count_; ++i)
+        if (pieces_[i].first == index + 1) return pieces_[i].pc();
+    return address + decoded_.instructions[index].length;
+}
+
+/// The step of a path ends with its first branch.
+void Translation::end_step() {
+    std::uint64_t address = decoded_.pc;
+    for (std::size_t i = 0; i < decoded_.count; ++i) {
+        address += decoded_.instructions[i].length;
+        if (decoded_.instructions[i].control == Control::none) continue;
+        decoded_.count = i + 1;
+        decoded_.end = address;
+    }
+}
+
 /// Decodes the block and allocates its records. False if there is no record left. Successive blocks begin with
 /// different lanes, see kLanes in run/live_counters.h.
 bool Translation::begin_block(std::uint16_t limit) {
     single_instruction_ = limit == kSingleInstruction;
+    path_step_ = limit == kPathStep;
     decode_instructions(limit);
     if (!single_instruction_) end_before_breakpoint();
     end_after_unpaired_call();
-    end_before_translated();
+    path_step_ ? end_step() : end_before_translated();
     id_ = cache_.blocks.allocate();
     const std::uint32_t marks = cache_.marks.allocate(static_cast<std::uint32_t>(decoded_.count + 1));
     if (id_ == 0 || marks == 0) return false;
@@ -75,6 +95,7 @@ void Translation::emit_instructions() {
     std::uint64_t address = decoded_.pc;
     bool begins_segment = true;
     if (exact_ != nullptr) take_exact_cells();
+    emit_heat();
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
         const bool last = i + 1 == decoded_.count;
@@ -94,13 +115,15 @@ void Translation::emit_instructions() {
             emit_plain(instruction, address);
         else if (last)
             emit_block_end(instruction, address);
+        else if (is_trace())
+            emit_trace_branch(instruction, address, address_after(i, address));
         else if (is_call(instruction))
             emit_paired_call(instruction, address);
         else
             emit_side_exit(instruction, address);
         block_->marks[i].spilled = spilled_;
         if (!begins_segment) emit_captures(i, true);
-        address += instruction.length;
+        address = address_after(i, address);
     }
     mark(decoded_.count, Mark::kNone);
     // No valid instruction: the engine sends the CPU there, which raises the fault itself.
@@ -131,9 +154,13 @@ void Translation::finish_relocations() {
 
 Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry) {
     code_ = code;
-    if (!begin_block(limit)) return nullptr;
+    return begin_block(limit) ? emit_block(indirect_entry) : nullptr;
+}
+
+/// Emits the block, whose instructions and records are there.
+Block* Translation::emit_block(bool indirect_entry) {
     if (indirect_entry) {
-        block_->indirect_entry = cache_.new_indirect_entry(code.pc);
+        block_->indirect_entry = cache_.new_indirect_entry(code_.pc);
         if (block_->indirect_entry == 0) return nullptr;
         emit_indirect_entry(hot_, cold_, cache_.indirect_entries[block_->indirect_entry], cache_.lookup_miss(),
                             cache_.entries_use_loop);
@@ -143,7 +170,7 @@ Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirec
         relocations_->begin();
         relocations_->cold = cold_.at();
     }
-    if (!single_instruction_ && instrumentation_.holds(code.pc))
+    if (!single_instruction_ && instrumentation_.holds(code_.pc))
         emit_breakpoint();
     else
         emit_instructions();

@@ -46,6 +46,7 @@ namespace anyperf::engine::x86_64 {
 
 // Block::exits is one byte. An instruction has one exit if its memory accesses are checked, and up to two more if it
 // may change control.
+static_assert(kLongestBlock < TracePiece::kEnd);
 static_assert(kLongestBlock + 2 * (kMaximumSideExits + kMaximumCalls + 2) <= 0xff);
 
 inline constexpr models::Machine kDefaultMachine{};
@@ -86,6 +87,8 @@ constexpr std::size_t readable_offset(std::size_t sum) {
     return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
 }
 
+inline constexpr std::size_t kMostPieces = 24;  ///< of a trace
+
 /// How many direct branches flags_are_dead() follows for a prologue. One is enough to decide 89 of 100 blocks, two 92.
 inline constexpr unsigned kFlagDepth = 2;
 
@@ -116,12 +119,35 @@ class Translation {
     /// the bytes of `code` do not change during the call.
     Block* run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry);
 
+    /// Translates the longest part of a path that a trace can follow (trace.cpp), at least its first step. Null as
+    /// run(); preconditions as there.
+    Block* run_trace(const TracePath& path, bool indirect_entry);
+
   private:
+    Block* emit_block(bool indirect_entry);
     bool begin_block(std::uint16_t limit);
     void decode_instructions(std::uint16_t limit);
     const std::uint8_t* bytes_at(std::uint64_t address) const { return code_.at + (address - code_.pc); }
     void end_before_translated();
+    void end_step();
     void emit_instructions();
+    std::uint64_t address_after(std::size_t index, std::uint64_t address) const;
+    DecodedTail tail_from(std::size_t index) const {
+        return is_trace() ? DecodedTail{} : DecodedTail{&decoded_, index};
+    }
+
+    // trace.cpp: blocks that count their executions, and traces
+    bool is_plain() const;
+    bool is_trace() const { return piece_count_ != 0; }
+    void emit_heat();
+    void decode_path(const TracePath& path);
+    bool decode_step(std::uint64_t pc);
+    bool continues_to(std::uint64_t address, std::uint64_t next);
+    bool begin_trace(const TracePath& path);
+    void emit_trace_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next);
+    void emit_taken_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next);
+    void emit_indirect_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next);
+    void emit_target_check(std::uint64_t expected);
 
     // count.cpp: budget and counters
     void emit_prologue(std::size_t first, std::uint64_t pc);
@@ -293,18 +319,23 @@ class Translation {
     std::uint64_t noted_tuple_ = 0;     ///< the number there of what the prologue counts
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
+    bool path_step_ = false;            ///< the limit is kPathStep
     Emitter hot_;
     Emitter cold_;
     CodeBytes code_;
     DecodedBlock decoded_;
     Block* block_ = nullptr;
     BlockId id_ = 0;
-    InstructionCosts costs_{};     ///< of the block's instructions, if cycles are counted
-    bool out_of_records_ = false;  ///< no room for an exit: the block can't be used
-    RecordingPlan plan_;           ///< of the current segment, while accesses are recorded
-    std::size_t lane_ = 0;         ///< the lane that the current segment charges
-    Register lent_ = rsp;          ///< the register that the segment's prologue has used; rsp: none
-    std::size_t lent_until_ = 0;   ///< index of the instruction that overwrites it
+    InstructionCosts costs_{};                        ///< of the block's instructions, if cycles are counted
+    bool out_of_records_ = false;                     ///< no room for an exit: the block can't be used
+    RecordingPlan plan_;                              ///< of the current segment, while accesses are recorded
+    std::size_t lane_ = 0;                            ///< the lane that the current segment charges
+    Register lent_ = rsp;                             ///< the register that the segment's prologue has used; rsp: none
+    std::size_t lent_until_ = 0;                      ///< index of the instruction that overwrites it
+    std::array<TracePiece, kMostPieces> pieces_;      ///< of a trace
+    std::size_t piece_count_ = 0;                     ///< 0: the block is no trace
+    std::array<std::uint64_t, kMostPieces> returns_;  ///< of calls in the trace that have not returned there
+    std::size_t depth_ = 0;                           ///< number of `returns_`
     std::array<CallTail, kMaximumCalls + 1> tails_;
     std::size_t tail_count_ = 0;
     std::uint8_t spilled_ = Mark::kNone;  ///< registers that the current instruction spills, as in Mark::spilled

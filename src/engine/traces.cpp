@@ -1,0 +1,99 @@
+// traces.cpp: see traces.h.
+#include "engine/traces.h"
+
+#include "engine/freestanding/kernel.h"
+#include "engine/log.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine {
+
+using x86_64::Class;
+using x86_64::TracePath;
+
+namespace {
+
+constexpr std::uint32_t kDeepest = 8;  ///< calls in a path that have not returned
+
+x86_64::ClassSet classes_of_last(const Block& step) {
+    return step.instructions == 0 ? 0 : step.marks[step.instructions - 1].classes();
+}
+
+/// The steps that are still valid: code that has changed since has no translation any more.
+void cut_path(Cache& cache, TracePath& path) {
+    for (std::uint32_t i = 0; i < path.count; ++i) {
+        const Block* const step = cache.find(path.pc[i], kPathStep);
+        if (step == nullptr || step->code != nullptr) path.count = i;
+    }
+}
+
+struct Work {
+    Thread& thread;
+    Arena& arena;
+    bool indirect;
+    Block* trace = nullptr;
+};
+
+/// The context is a Work. The steps are valid and the cache's lock is held, so their code does not change; but it may
+/// be unreadable, when its file has been truncated.
+void translate_path(void* context) {
+    Work& work = *static_cast<Work*>(context);
+    Engine& engine = *work.thread.engine;
+    x86_64::Translation translation{engine.cache,           work.arena,   engine.counting, engine.tuples,
+                                    engine.instrumentation, &engine.exact};
+    work.trace = translation.run_trace(work.thread.path, work.indirect);
+}
+
+Block* make_trace(Thread& thread) {
+    Engine& engine = *thread.engine;
+    Cache& cache = engine.cache;
+    cut_path(cache, thread.path);
+    if (thread.path.count == 0 || cache.heat == 0 || cache.pairs_returns || engine.counting.budgeted ||
+        engine.has_userfaultfd || cache.is_full())
+        return nullptr;
+    const std::uint64_t pc = thread.path.pc[0];
+    const Block* const before = cache.find(pc);
+    if (before == nullptr || before->trace || before->code != nullptr) return nullptr;
+    Arena* const arena = x86_64::prepared_arena(cache, pc);
+    if (arena == nullptr) return nullptr;
+    Work work{thread, *arena, before->indirect_entry != 0};
+    if (!x86_64::guarded_run(thread.reading, translate_path, &work) || work.trace == nullptr) return nullptr;
+    if (cache.add_trace(*work.trace)) return work.trace;
+    work.trace->dead = true;
+    return nullptr;
+}
+
+}  // namespace
+
+void add_step(Thread& thread, const Block& step) {
+    TracePath& path = thread.path;
+    if (step.limit != kPathStep || step.instructions == 0) {
+        path.count = 0;
+        return;
+    }
+    if (path.count == 0) path = {};
+    path.pc[path.count++] = step.pc;
+    path.instructions += step.instructions;
+    path.last_branch = step.pc + step.guest_bytes - step.marks[step.instructions - 1].guest_length;
+    path.last_classes = classes_of_last(step);
+}
+
+bool path_goes_on(Thread& thread, std::uint64_t next) {
+    TracePath& path = thread.path;
+    if (path.count == TracePath::kMost || path.instructions >= x86_64::kLongestBlock) return false;
+    if ((path.last_classes & bit(Class::calls)) != 0) return ++path.depth <= kDeepest;
+    if ((path.last_classes & bit(Class::returns)) != 0) return path.depth-- != 0;
+    if (next == path.pc[0]) return false;
+    if ((path.last_classes & bit(Class::indirect)) == 0 && next <= path.last_branch) return false;
+    const LockGuard held{thread.engine->cache.lock};
+    const Block* const known = thread.engine->cache.find(next);
+    return known == nullptr || !known->trace;
+}
+
+void finish_path(Thread& thread) {
+    const LockGuard held{thread.engine->cache.lock};
+    const Block* const trace = make_trace(thread);
+    thread.path.count = 0;
+    if (trace != nullptr && log_wants(*thread.engine, run::log::kBlocks | run::log::kCode)) log_block(thread, *trace);
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,48 @@
+// traces.h: which paths of a thread become traces (x86_64/translate/trace.cpp).
+//
+// PROBLEM. A loop or a function that runs often consists of several blocks, which are entered through jumps, and
+// through the table of indirect entries after each return. The order of blocks in memory is that in which they were
+// first met.
+//
+// MECHANISM. Each block counts how often it is executed (Cache::heat). A block that has become hot leaves to the
+// engine, which begins a path: the thread continues by *steps*, blocks that end with their first branch and always lead
+// to the engine (kPathStep). So the engine sees where each branch goes. The path ends where it would
+// - come back to its first step, or to a block that is a trace already, other than by a call;
+// - go back, other than by a call or a return: an inner loop is a trace of its own;
+// - return from the function that it began in;
+// - leave translated code, as at a system call, or become too long.
+// Then the steps are translated as one block, the trace, which takes the place of the block that was hot. What a thread
+// does next is most likely what is done most often, so one path is enough (the "next executing tail" of Duesterwald and
+// Bala).
+//
+// A path lives in Thread::path. It ends without a trace when the thread enters any other block: a signal has been
+// delivered, or the process has changed its ways (set_next_block()).
+//
+// LIMITS. There are no traces in processes that have budgets, record branches, accesses or open calls, watch memory,
+// feed models or count exactly, in code that is compared at each entry or may be stored, and where returns are paired.
+// There a block has no counter of executions. What changes any of this removes all translations, traces among them. A
+// trace with code in a changed range is removed as a block is (Cache::remove_range).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+
+namespace anyperf::engine {
+
+/// Whether the thread is on a path.
+inline bool is_on_path(const Thread& thread) {
+    return thread.path.count != 0;
+}
+
+/// Adds a step to the thread's path: `step` is what the thread enters next. A block that is not a step ends the path.
+/// Precondition: as of set_next_block().
+void add_step(Thread& thread, const Block& step);
+
+/// Whether the path goes on at `next`, where the thread's last step has led. Precondition: the thread is on a path.
+bool path_goes_on(Thread& thread, std::uint64_t next);
+
+/// Ends the path, and makes a trace of it if possible.
+void finish_path(Thread& thread);
+
+}  // namespace anyperf::engine
