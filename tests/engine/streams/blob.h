@@ -12,6 +12,10 @@ enum {
     kFsOffset = 0x40  ///< the fs base: a small number, for operands with a prefix
 };
 
+/// In the offset of an instruction: it changes status flags. If it faults, the flags that its signal frame shows may be
+/// those of the engine's own additions (docs/engine.md, "Traces"), so the driver clears them before it skips it.
+static const uint32_t kChangesFlags = 0x80000000;
+
 struct BlobHeader {
     uint32_t magic, streams;
 };

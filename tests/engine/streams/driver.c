@@ -53,6 +53,10 @@ static uint32_t boundary_count, code_end;
 static u64 faults, fault_hash;
 static char signal_stack[32768];
 
+enum { kStatusFlags = 0x8d5 };
+
+static uint32_t offset_of(uint32_t instruction) { return boundaries[instruction] & ~kChangesFlags; }
+
 static u64 mix(u64 hash, u64 value) { return (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); }
 
 static void on_fault(int signal, siginfo_t* info, void* context) {
@@ -60,11 +64,13 @@ static void on_fault(int signal, siginfo_t* info, void* context) {
     const u64 offset = (u64)r[REG_RIP] - kCodeAt;
     ++faults;
     fault_hash = mix(fault_hash, (u64)signal << 40 | (u64)(unsigned)info->si_code << 20 | offset);
-    for (uint32_t i = 0; i < boundary_count; ++i)
-        if (boundaries[i] > offset) {
-            r[REG_RIP] = (greg_t)(kCodeAt + boundaries[i]);
+    for (uint32_t i = 0; i < boundary_count; ++i) {
+        if (offset_of(i) == offset && boundaries[i] & kChangesFlags) r[REG_EFL] &= ~(greg_t)kStatusFlags;
+        if (offset_of(i) > offset) {
+            r[REG_RIP] = (greg_t)(kCodeAt + offset_of(i));
             return;
         }
+    }
     if (offset < code_end) {
         r[REG_RIP] = kCodeAt + code_end;
         return;
@@ -96,7 +102,7 @@ static void prepare(u64 seed) {
     for (int i = 0; i < 16; ++i) state.general[i] = next_value(&seed);
     state.general[4] = kDataAt + kDataRoom / 4 * 3;
     state.general[14] = kDataAt + kDataRoom / 2;
-    state.flags = (next_random(&seed) & 0x8d5) | 0x202;
+    state.flags = (next_random(&seed) & kStatusFlags) | 0x202;
     for (int i = 0; i < 64; ++i) ((u64*)state.vectors)[i] = next_value(&seed);
     for (int i = 0x7000 / 8; i < 0xd000 / 8; ++i) ((u64*)data)[i] = i % 8 ? (u64)i * 0x0101010101 : next_value(&seed);
     faults = fault_hash = 0;
@@ -132,7 +138,7 @@ static u64 number_of(const char* text) {
 static void copy_code(const struct StreamHeader* stream, const unsigned char* bytes, u64 length) {
     sys(__NR_mprotect, code, kCodeRoom, PROT_READ | PROT_WRITE);
     memcpy(code, bytes, stream->code_size);
-    const uint32_t end = length < stream->boundaries ? boundaries[length] : stream->code_size;
+    const uint32_t end = length < stream->boundaries ? offset_of((uint32_t)length) : stream->code_size;
     code_end = end;
     const u64 out = (u64)leave_stream;
     memcpy(code + end, "\xff\x25\0\0\0\0", 6);

@@ -133,6 +133,16 @@ class Builder {
     Stream stream_;
 };
 
+bool changes_flags(const Stream& stream, std::uint32_t at) {
+    constexpr std::uint32_t kStatus = 0x8d5;
+    ZydisDisassembledInstruction instruction;
+    if (!ZYAN_SUCCESS(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, kCodeAt + at, &stream.code[at],
+                                            stream.code.size() - at, &instruction)))
+        return false;
+    const ZydisAccessedFlags* const flags = instruction.info.cpu_flags;
+    return flags != nullptr && ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) & kStatus) != 0;
+}
+
 template <class T>
 void append(std::string& out, const T& value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -153,7 +163,9 @@ std::string blob_of(const std::vector<Stream>& streams) {
             boundaries.push_back(static_cast<std::uint32_t>(stream.code.size()));  // keeps headers aligned
         append(out, StreamHeader{stream.seed, static_cast<std::uint32_t>(stream.code.size()),
                                  static_cast<std::uint32_t>(boundaries.size())});
-        for (const std::uint32_t boundary : boundaries) append(out, boundary);
+        for (const std::uint32_t boundary : boundaries)
+            append(out, boundary < stream.code.size() && changes_flags(stream, boundary) ? boundary | kChangesFlags
+                                                                                         : boundary);
         out.append(stream.code.begin(), stream.code.end());
         out.resize((out.size() + 7) / 8 * 8);
     }
