@@ -23,8 +23,10 @@ enum class DescriptorKind : std::uint8_t {
 struct DescriptorKinds {
     static constexpr std::size_t kRemembered = 256;
     DescriptorKind of[kRemembered];
-    /// Of a file that was written through the descriptor: where its entry is in run::MadeFiles, from 1 on.
+    /// Where the file's entry is in run::MadeFiles, from 1 on, once the descriptor was written to or asked about;
+    /// kNoMadeFile: what it is open on has none.
     std::uint32_t made_file[kRemembered];
+    static constexpr std::uint32_t kNoMadeFile = UINT32_MAX;
     bool off;  ///< nothing is remembered
 
     void forget(std::uint64_t first, std::uint64_t last) {

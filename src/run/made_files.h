@@ -2,8 +2,9 @@
 // inode numbers and times depend on chance, so programs see numbers and times of the run's own
 // (engine/syscalls/made_files.h).
 //
-// A file is known by the kernel's device and inode number. An entry is claimed once and never given up: when the file
-// is removed and its inode number is used again, the entry describes the next file.
+// A file is known by the kernel's device and inode number. An entry is taken once and never given up: when the file is
+// removed and its inode number is used again, the entry describes the next file. Entries are in the order in which
+// files were first seen, and so are mostly those of a directory.
 #pragma once
 
 #include <cstddef>
@@ -19,49 +20,43 @@ inline constexpr std::int64_t kNoFileTime = INT64_MIN;
 
 /// Times are in ns since 1970, as programs see them.
 struct MadeFile {
-    enum State : std::uint32_t { free, claimed, known };
-    std::uint32_t state;
-    std::uint32_t number;  ///< in the order in which programs made or first saw the files; 0: none yet
     std::uint64_t device;
     std::uint64_t inode;
+    std::uint32_t number;  ///< in the order in which programs made or first saw the files; 0: none yet
     std::int64_t born, changed, modified, accessed;
 };
 
 struct MadeFiles {
     static constexpr std::size_t kEntries = std::size_t{1} << 17;
-    static constexpr std::size_t kLongestSearch = 64;
+    static constexpr std::size_t kSlots = kEntries * 2;
+    static constexpr std::size_t kLongestSearch = 256;
 
     std::int64_t started;   ///< CLOCK_REALTIME_COARSE, by which the kernel dates files, when the run began
     std::uint32_t numbers;  ///< given out
+    std::uint32_t entries;  ///< taken
+    /// A hash table: the number of a file's entry from 1 on, and above it bits of the file's hash.
+    std::uint32_t slot[kSlots];
     MadeFile file[kEntries];
 
-    /// The file's entry; null: it has none.
-    MadeFile* find(std::uint64_t device, std::uint64_t inode) {
-        for (std::size_t step = 0; step < kLongestSearch; ++step) {
-            MadeFile& entry = file[place(device, inode, step)];
-            const std::uint32_t state = state_of(entry);
-            if (state == MadeFile::free) return nullptr;
-            if (state == MadeFile::known && entry.device == device && entry.inode == inode) return &entry;
-        }
-        return nullptr;
-    }
-
-    /// The same; makes the entry if the file has none. Null: there is no room.
+    /// The file's entry, made if it has none. Null: there is no room.
     MadeFile* find_or_add(std::uint64_t device, std::uint64_t inode) {
+        const std::uint64_t hash = hash_of(device, inode);
+        std::uint32_t added = 0;
         for (std::size_t step = 0; step < kLongestSearch; ++step) {
-            MadeFile& entry = file[place(device, inode, step)];
-            std::uint32_t state = MadeFile::free;
-            if (__atomic_compare_exchange_n(&entry.state, &state, static_cast<std::uint32_t>(MadeFile::claimed), false,
-                                            __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-                entry.device = device;
-                entry.inode = inode;
-                entry.number = 0;
-                entry.born = entry.changed = entry.modified = entry.accessed = kNoFileTime;
-                __atomic_store_n(&entry.state, static_cast<std::uint32_t>(MadeFile::known), __ATOMIC_RELEASE);
-                return &entry;
+            std::uint32_t& at = slot[(home_of(hash, inode) + step) % kSlots];
+            std::uint32_t known = __atomic_load_n(&at, __ATOMIC_ACQUIRE);
+            if (known == 0) {
+                // The entry is complete before its number is in the table. If another thread is faster with this slot,
+                // the entry is for the next one.
+                if (added == 0) added = add(device, inode);
+                if (added == 0) return nullptr;
+                if (__atomic_compare_exchange_n(&at, &known, tag_of(hash, inode) | added, false, __ATOMIC_ACQ_REL,
+                                                __ATOMIC_ACQUIRE))
+                    return &file[added - 1];
             }
-            if (state == MadeFile::claimed) state = state_of(entry);
-            if (state == MadeFile::known && entry.device == device && entry.inode == inode) return &entry;
+            if (MadeFile* const entry = entry_of(known, tag_of(hash, inode));
+                entry != nullptr && entry->device == device && entry->inode == inode)
+                return entry;
         }
         return nullptr;
     }
@@ -69,19 +64,39 @@ struct MadeFiles {
     std::uint32_t new_number() { return __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED); }
 
   private:
-    static std::size_t place(std::uint64_t device, std::uint64_t inode, std::size_t step) {
-        // As FileSet in written_files.h.
-        return static_cast<std::size_t>(((inode ^ device << 32) * 0x9e3779b97f4a7c15 >> 47) + step) % kEntries;
+    static constexpr std::uint32_t kNumberMask = kEntries * 2 - 1;
+    /// Files of a directory mostly have neighbouring numbers: they get neighbouring slots.
+    static constexpr std::uint64_t kNeighbours = 16;
+    static_assert(kSlots == kNeighbours << 14);
+
+    // Multiplication by 2^64 / phi, as in FileSet of written_files.h.
+    static std::uint64_t hash_of(std::uint64_t device, std::uint64_t inode) {
+        return (inode / kNeighbours ^ device << 32) * 0x9e3779b97f4a7c15;
     }
-    /// Waits for a program that is filling the entry, but not for long: it may have been killed.
-    static std::uint32_t state_of(const MadeFile& entry) {
-        constexpr int kLongestWait = 10'000;
-        std::uint32_t state = __atomic_load_n(&entry.state, __ATOMIC_ACQUIRE);
-        for (int waited = 0; state == MadeFile::claimed && waited < kLongestWait; ++waited) {
-            __builtin_ia32_pause();
-            state = __atomic_load_n(&entry.state, __ATOMIC_ACQUIRE);
-        }
-        return state;
+    static std::size_t home_of(std::uint64_t hash, std::uint64_t inode) {
+        return static_cast<std::size_t>((hash >> 50) * kNeighbours + inode % kNeighbours) % kSlots;
+    }
+    static std::uint32_t tag_of(std::uint64_t hash, std::uint64_t inode) {
+        return static_cast<std::uint32_t>((hash >> 18) ^ inode << 18) & ~kNumberMask;
+    }
+    /// Null: the slot is of a file with another hash. Programs can write the number, so it is checked.
+    MadeFile* entry_of(std::uint32_t known, std::uint32_t tag) {
+        const std::uint32_t number = known & kNumberMask;
+        return (known & ~kNumberMask) == tag && number != 0 && number <= kEntries ? &file[number - 1] : nullptr;
+    }
+    /// Returns the number of the new entry; 0: all are taken.
+    std::uint32_t add(std::uint64_t device, std::uint64_t inode) {
+        if (__atomic_load_n(&entries, __ATOMIC_RELAXED) >= kEntries) return 0;
+        const std::uint32_t number = __atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED);
+        if (number > kEntries) return 0;
+        file[number - 1] = {.device = device,
+                            .inode = inode,
+                            .number = 0,
+                            .born = kNoFileTime,
+                            .changed = kNoFileTime,
+                            .modified = kNoFileTime,
+                            .accessed = kNoFileTime};
+        return number;
     }
 };
 

@@ -6,8 +6,11 @@
 // has begun, until it rewinds (lseek(2) to 0). /proc keeps the kernel's order: what it lists changes with the
 // descriptors and processes.
 //
-// LIMITS. A descriptor that is not at the beginning when the program first reads from it (a copy of another one, or one
-// that an exec has kept) keeps the kernel's order, and so does a directory with more than 64 MiB of entries.
+// The memory of a few directories is kept for the next ones, so a program that walks a tree costs no mapping for each.
+//
+// LIMITS. Of a descriptor that was read from before an exec, or through a copy of it, the program gets what the kernel
+// still has to give, sorted. A directory with more than 64 MiB of entries is sorted in parts of that size, and a
+// program can seek only in the part that it reads.
 #pragma once
 
 #include "engine/syscalls/call.h"

@@ -34,7 +34,12 @@ struct FileFacts {
     std::uint32_t mode;
     std::int64_t accessed, modified, changed, born;  ///< in ns since 1970
 };
-void show_file(const Engine& engine, FileFacts& facts);
+/// Returns the file's entry; null: there is no room for one.
+const run::MadeFile* show_file(const Engine& engine, FileFacts& facts);
+
+/// The entry that is remembered of the file of a descriptor, after a call that has reported about it or has written to
+/// it. Null: none.
+const run::MadeFile* remembered_file(const Call& call, std::uint64_t fd);
 
 /// The time that a program of the run sees for a time of a file that is older than the run, and the reverse.
 std::int64_t shown_file_time(const Engine& engine, std::int64_t real);

@@ -231,6 +231,39 @@ class MadeFiles(CompiledProgram):
                   "print(seen, os.listdir('.'), len(os.listdir('/proc/self/fd')))")
         self.assertEqual(self.run_in(self.empty_place(), PYTHON, "-c", script), "3000 ['last'] 4\n")
 
+    def test_directories_that_are_open_at_once_and_one_after_another_are_sorted(self):
+        place = self.empty_place()
+        names = ["b", "longer name", "longer names", "a", "\xe9", "c" * 255]
+        deepest = place
+        for _ in range(6):
+            for name in names:
+                (deepest / name).mkdir()
+            deepest = deepest / "b"
+        script = """
+import os
+def walk(path, depth):
+    with os.scandir(path) as entries:
+        for entry in entries:
+            print(depth, entry.name, entry.inode() == os.stat(entry.path).st_ino)
+            walk(entry.path, depth + 1)
+walk('.', 0)
+again = [names for _, names, _ in os.walk('.')]
+first = os.open('.', os.O_RDONLY)
+second = os.dup(first)
+print(again[0], os.listdir(first) == again[0], os.listdir(second), len(os.listdir('/proc/self/task')))
+"""
+        lines = self.run_in(place, PYTHON, "-c", script).splitlines()
+        ordered = sorted(names, key=os.fsencode)
+        expected = []
+        def walk(depth):
+            for name in ordered:
+                expected.append(f"{depth} {name} True")
+                if name == "b" and depth < 5:
+                    walk(depth + 1)
+        walk(0)
+        self.assertEqual(lines[:-1], expected)
+        self.assertEqual(lines[-1], f"{ordered} True {ordered} 1")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

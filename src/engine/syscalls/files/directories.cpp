@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -18,23 +19,39 @@
 
 namespace anyperf::engine {
 
-/// The directory of a descriptor. The entries follow in memory as getdents64 gave them, then where each of them is.
+/// Where an entry is, and what it is sorted by.
+struct Place {
+    std::uint64_t key;  ///< the first bytes of the name, the first one highest, then zeros
+    std::uint32_t at;
+};
+
+/// The directory of a descriptor, or memory that is kept for the next one. Room for entries, as getdents64 gives them,
+/// follows in memory, then room for their places.
 struct SortedDirectory {
     SortedDirectory* next;
     std::uint64_t mapped;  ///< bytes of this memory
+    std::uint64_t room;    ///< for entries, in bytes
     std::uint64_t fd;
     std::uint64_t device;
     std::uint64_t length;  ///< bytes of the entries
     std::uint64_t count;
-    std::uint64_t position;  ///< the entry that is read next
+    std::uint64_t next_place;  ///< of the entry that is read next
+    std::uint64_t before;      ///< entries of the parts that were read before
+    bool at_end;               ///< the directory has no more
 
     char* entries() { return reinterpret_cast<char*>(this + 1); }
-    std::uint32_t* places() { return reinterpret_cast<std::uint32_t*>(entries() + length); }
+    Place* places() { return reinterpret_cast<Place*>(entries() + room); }
+    std::uint64_t position() const { return before + next_place; }
 };
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kFirstRoom = std::uint64_t{1} << 15;
+constexpr std::uint64_t kMostRoom = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMostKeptRoom = std::uint64_t{1} << 20;
+constexpr unsigned kMostKept = 4;
+/// The descriptor of memory that is kept.
+constexpr std::uint64_t kNobody = UINT64_MAX;
 constexpr std::int64_t kProcFiles = 0x9fa0;  // PROC_SUPER_MAGIC
 
 /// struct linux_dirent64 before its name, and the offsets of the older struct linux_dirent.
@@ -47,8 +64,29 @@ struct Entry {
 constexpr std::size_t kName = 19;
 constexpr std::size_t kOldName = 18;
 
+Entry head_of(const char* entry) {
+    Entry head;
+    __builtin_memcpy(&head, entry, kName);
+    return head;
+}
+
+/// The bytes of an entry are a multiple of 8, and no more than the name needs, so its NUL is in the last 8.
 std::string_view name_of(const char* entry) {
-    return {entry + kName};
+    const std::size_t bytes = head_of(entry).bytes;
+    std::size_t end = std::max(kName, bytes - 8);
+    while (end + 1 < bytes && entry[end] != 0) ++end;
+    return {entry + kName, end - kName};
+}
+
+/// Reads up to 7 bytes after the entry.
+std::uint64_t key_of(const char* entry) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;
+    std::uint64_t bytes;
+    __builtin_memcpy(&bytes, entry + kName, sizeof bytes);
+    // The highest bit of each byte that is zero, and perhaps of some after the first one.
+    const std::uint64_t zeros = (bytes - kOnes) & ~bytes & (kOnes << 7);
+    if (zeros != 0) bytes &= ((zeros & -zeros) >> 7) - 1;
+    return __builtin_bswap64(bytes);
 }
 
 /// The lock of the list of a process's directories. Waiting for it ends after some tries: if another thread held it
@@ -80,10 +118,13 @@ SortedDirectory* find(const Engine& engine, std::uint64_t fd) {
     return at;
 }
 
+/// Keeps the memory of the directories of these descriptors for others, or releases it.
 void forget(Engine& engine, std::uint64_t first, std::uint64_t last) {
+    unsigned kept = 0;
     for (SortedDirectory** link = &engine.directories; *link != nullptr;) {
         SortedDirectory* const one = *link;
-        if (one->fd < first || one->fd > last) {
+        if (one->fd >= first && one->fd <= last) one->fd = kNobody;
+        if (one->fd != kNobody || (one->room <= kMostKeptRoom && ++kept <= kMostKept)) {
             link = &one->next;
             continue;
         }
@@ -92,95 +133,140 @@ void forget(Engine& engine, std::uint64_t first, std::uint64_t last) {
     }
 }
 
-/// Memory for `bytes` of entries, and for where at most that many are.
-SortedDirectory* make_room(std::uint64_t bytes) {
+/// Memory for `room` bytes of entries, and for where at most that many are.
+SortedDirectory* make_room(std::uint64_t room) {
     constexpr std::uint64_t kShortestEntry = 24;
-    const std::uint64_t mapped =
-        page_up(sizeof(SortedDirectory) + bytes + bytes / kShortestEntry * sizeof(std::uint32_t));
+    const std::uint64_t mapped = page_up(sizeof(SortedDirectory) + room + room / kShortestEntry * sizeof(Place));
     auto* const made = static_cast<SortedDirectory*>(reserve_pages(mapped));
-    if (made != nullptr) made->mapped = mapped;
+    if (made == nullptr) return nullptr;
+    made->mapped = mapped;
+    made->room = room;
     return made;
 }
 
-/// Reads the entries of the directory, which is at its beginning. Null: `error` is the kernel's, or 0 if there is no
-/// room for them.
-SortedDirectory* read_all(std::uint64_t fd, long& error) {
-    std::uint64_t room = std::uint64_t{1} << 15;
-    SortedDirectory* all = make_room(room);
-    error = 0;
-    while (all != nullptr) {
-        const long got = kernel_call(__NR_getdents64, fd, address_of(all->entries() + all->length), room - all->length);
-        if (got > 0) all->length += static_cast<std::uint64_t>(got);
-        if (got == 0) return all;
-        error = got < 0 && got != -EINVAL ? got : 0;
-        SortedDirectory* const larger = error == 0 && room < kMostBytes ? make_room(room * 2) : nullptr;
-        if (larger != nullptr) {
-            larger->length = all->length;
-            __builtin_memcpy(larger->entries(), all->entries(), all->length);
-        }
-        release_pages(all, all->mapped);
-        all = larger;
-        room *= 2;
+/// Memory that is kept, and no longer in the list, or new memory. Null: there is none.
+SortedDirectory* take_room(Engine& engine) {
+    for (SortedDirectory** link = &engine.directories; *link != nullptr; link = &(*link)->next) {
+        SortedDirectory* const one = *link;
+        if (one->fd != kNobody) continue;
+        *link = one->next;
+        return one;
     }
-    return nullptr;
+    return make_room(kFirstRoom);
+}
+
+/// Makes room for more entries. False: there is none.
+bool grow(SortedDirectory*& all) {
+    SortedDirectory* const larger = all->room < kMostRoom ? make_room(all->room * 2) : nullptr;
+    if (larger == nullptr) return false;
+    larger->length = all->length;
+    __builtin_memcpy(larger->entries(), all->entries(), all->length);
+    release_pages(all, all->mapped);
+    all = larger;
+    return true;
+}
+
+/// Reads what is left of the directory, or as much as there is room for. Returns an error of the kernel, or 0.
+long read_part(std::uint64_t fd, SortedDirectory*& all, bool may_grow) {
+    all->length = 0;
+    all->at_end = false;
+    do {
+        const long got =
+            kernel_call(__NR_getdents64, fd, address_of(all->entries() + all->length), all->room - all->length);
+        all->at_end = got == 0;
+        if (got > 0) all->length += static_cast<std::uint64_t>(got);
+        if (is_error(got) && all->length == 0) return got;
+        // EINVAL: there is no room for one more entry. After another error the next call meets it again.
+        if (is_error(got) && (got != -EINVAL || !may_grow || !grow(all))) return 0;
+    } while (!all->at_end);
+    return 0;
 }
 
 void sort(SortedDirectory& all) {
-    all.length = (all.length + 7) & ~std::uint64_t{7};
+    all.count = all.next_place = 0;
     for (std::uint64_t at = 0; at + kName < all.length;) {
-        Entry entry;
-        __builtin_memcpy(&entry, all.entries() + at, kName);
-        if (entry.bytes == 0) break;
-        all.places()[all.count++] = static_cast<std::uint32_t>(at);
-        at += entry.bytes;
+        const char* const entry = all.entries() + at;
+        const std::uint16_t bytes = head_of(entry).bytes;
+        if (bytes == 0) break;
+        all.places()[all.count++] = {key_of(entry), static_cast<std::uint32_t>(at)};
+        at += bytes;
     }
     const char* const entries = all.entries();
-    std::sort(all.places(), all.places() + all.count,
-              [entries](std::uint32_t a, std::uint32_t b) { return name_of(entries + a) < name_of(entries + b); });
+    std::sort(all.places(), all.places() + all.count, [entries](const Place& a, const Place& b) {
+        return a.key != b.key ? a.key < b.key : name_of(entries + a.at) < name_of(entries + b.at);
+    });
+}
+
+/// Whether a file system is /proc. `device`: as stat(2) reports it. A directory that was sorted was not of /proc.
+bool is_proc(const Engine& engine, std::uint64_t fd, std::uint64_t device) {
+    if (major(device) != 0) return false;  // a disk
+    for (const SortedDirectory* one = engine.directories; one != nullptr; one = one->next)
+        if (one->device == device) return false;
+    struct statfs system{};
+    return is_error(kernel_call(__NR_fstatfs, fd, address_of(&system))) || system.f_type == kProcFiles;
+}
+
+/// The device of the directory that the descriptor is open on. Mostly the program has asked about it. False: it is no
+/// directory.
+bool device_of(const Call& call, std::uint64_t fd, std::uint64_t& device) {
+    const run::MadeFile* const known = remembered_file(call, fd);
+    struct stat about{};
+    if (known == nullptr && (is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || !S_ISDIR(about.st_mode)))
+        return false;
+    device = known != nullptr ? known->device : about.st_dev;
+    return true;
 }
 
 /// The sorted directory of the descriptor; read if the program begins to read it. Null: it is not sorted, and `error`
 /// is the call's answer if it is not 0.
-SortedDirectory* directory_of(Engine& engine, std::uint64_t fd, long& error) {
+SortedDirectory* directory_of(const Call& call, std::uint64_t fd, long& error) {
+    Engine& engine = call.engine;
     error = 0;
     if (SortedDirectory* const known = find(engine, fd); known != nullptr) return known;
-    struct statfs system{};
-    struct stat about{};
-    if (is_error(kernel_call(__NR_fstatfs, fd, address_of(&system))) || system.f_type == kProcFiles ||
-        is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || !S_ISDIR(about.st_mode) ||
-        kernel_call(__NR_lseek, fd, 0, SEEK_CUR) != 0)
-        return nullptr;
-    SortedDirectory* const all = read_all(fd, error);
-    if (all == nullptr) {
-        kernel_call(__NR_lseek, fd, 0, SEEK_SET);
-        return nullptr;
-    }
+    std::uint64_t device = 0;
+    if (!device_of(call, fd, device) || is_proc(engine, fd, device)) return nullptr;
+    SortedDirectory* all = take_room(engine);
+    if (all == nullptr) return nullptr;
+    error = read_part(fd, all, true);
     sort(*all);
-    all->fd = fd;
-    all->device = about.st_dev;
+    all->fd = error == 0 ? fd : kNobody;
+    all->device = device;
+    all->before = 0;
     all->next = engine.directories;
     engine.directories = all;
-    return all;
+    return error == 0 ? all : nullptr;
 }
 
-/// Stores entry `number` at `to`, where `room` bytes are. Returns its bytes; 0: it does not fit; negative: EFAULT.
-long store_entry(const Engine& engine, SortedDirectory& all, std::uint64_t number, bool is_old, std::uint64_t to,
-                 std::uint64_t room) {
-    char out[512] = {};  // a name has at most 255 bytes
-    const char* const from = all.entries() + all.places()[number];
-    Entry entry;
-    __builtin_memcpy(&entry, from, kName);
+/// Stores the entry that is read next at `to`, where `room` bytes are. Returns its bytes; 0: it does not fit; negative:
+/// EFAULT.
+long store_entry(const Engine& engine, SortedDirectory& all, bool is_old, std::uint64_t to, std::uint64_t room) {
+    char out[512];  // a name has at most 255 bytes
+    const char* const from = all.entries() + all.places()[all.next_place].at;
+    Entry entry = head_of(from);
     const std::string_view name = name_of(from).substr(0, 255);
     const std::size_t name_at = is_old ? kOldName : kName;
     const std::size_t bytes = (name_at + name.size() + (is_old ? 2 : 1) + 7) & ~std::size_t{7};
     if (bytes > room) return 0;
     entry.inode = shown_inode(engine, all.device, entry.inode, DTTOIF(entry.kind));
-    entry.next = static_cast<std::int64_t>(number + 1);
+    entry.next = static_cast<std::int64_t>(all.position() + 1);
     entry.bytes = static_cast<std::uint16_t>(bytes);
+    __builtin_memset(out + bytes - 8, 0, 8);
     __builtin_memcpy(out, &entry, name_at);
     __builtin_memcpy(out + name_at, name.data(), name.size());
     if (is_old) out[bytes - 1] = static_cast<char>(entry.kind);
     return x86_64::guarded_copy(at_address<void>(to), out, bytes) ? static_cast<long>(bytes) : -EFAULT;
+}
+
+/// If all entries that are in memory have been given: reads the next part of a directory that has more. Returns an
+/// error of the kernel, or 0.
+long read_further(SortedDirectory& all) {
+    if (all.next_place < all.count || all.at_end) return 0;
+    const std::uint64_t before = all.position();
+    SortedDirectory* same = &all;
+    const long error = read_part(all.fd, same, false);
+    sort(all);
+    all.before = before;
+    return error;
 }
 
 }  // namespace
@@ -190,17 +276,17 @@ bool read_sorted(Call& call, bool is_old, long& answer) {
     const Held held{call.engine};
     if (!held) return false;
     const std::uint64_t fd = static_cast<std::uint32_t>(call.argument[0]);
-    SortedDirectory* const all = directory_of(call.engine, fd, answer);
+    SortedDirectory* const all = directory_of(call, fd, answer);
     if (all == nullptr) return answer != 0;
+    answer = read_further(*all);
     std::uint64_t stored = 0;
     const std::uint64_t room = static_cast<std::uint32_t>(call.argument[2]);
-    while (all->position < all->count) {
-        const long bytes =
-            store_entry(call.engine, *all, all->position, is_old, call.argument[1] + stored, room - stored);
+    while (all->next_place < all->count) {
+        const long bytes = store_entry(call.engine, *all, is_old, call.argument[1] + stored, room - stored);
         if (bytes <= 0 && stored == 0) answer = bytes < 0 ? bytes : -EINVAL;
         if (bytes <= 0) break;
         stored += static_cast<std::uint64_t>(bytes);
-        ++all->position;
+        ++all->next_place;
     }
     if (stored != 0) answer = static_cast<long>(stored);
     return true;
@@ -208,14 +294,15 @@ bool read_sorted(Call& call, bool is_old, long& answer) {
 
 void forget_closed_directories(Engine& engine, std::uint64_t number, const std::uint64_t* argument) {
     if (engine.directories == nullptr) return;
-    const Held held{engine};
-    if (!held) return;
-    const auto fd = [argument](unsigned i) { return std::uint64_t{static_cast<std::uint32_t>(argument[i])}; };
+    const auto forget_range = [&](std::uint64_t first, std::uint64_t last) {
+        const Held held{engine};
+        if (held) forget(engine, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
+    };
     switch (number) {
-        case __NR_close: return forget(engine, fd(0), fd(0));
+        case __NR_close: return forget_range(argument[0], argument[0]);
         case __NR_dup2:
-        case __NR_dup3: return forget(engine, fd(1), fd(1));
-        case __NR_close_range: return forget(engine, fd(0), fd(1));
+        case __NR_dup3: return forget_range(argument[1], argument[1]);
+        case __NR_close_range: return forget_range(argument[0], argument[1]);
         default: return;
     }
 }
@@ -228,19 +315,21 @@ long lseek(Call& call) {
     const std::uint64_t fd = static_cast<std::uint32_t>(call.argument[0]);
     SortedDirectory* const all = held ? find(call.engine, fd) : nullptr;
     if (all == nullptr) return call.pass_to_kernel();
+    const auto first = static_cast<std::int64_t>(all->before);
+    const auto end = static_cast<std::int64_t>(all->before + all->count);
     auto to = static_cast<std::int64_t>(call.argument[1]);
     switch (static_cast<std::uint32_t>(call.argument[2])) {
         case SEEK_SET: break;
-        case SEEK_CUR: to += static_cast<std::int64_t>(all->position); break;
-        case SEEK_END: to += static_cast<std::int64_t>(all->count); break;
+        case SEEK_CUR: to += static_cast<std::int64_t>(all->position()); break;
+        case SEEK_END: to += end; break;
         default: return -EINVAL;
     }
-    if (to < 0 || to > static_cast<std::int64_t>(all->count)) return -EINVAL;
     if (to == 0) {
         forget(call.engine, fd, fd);
         return kernel_call(__NR_lseek, fd, 0, SEEK_SET);
     }
-    all->position = static_cast<std::uint64_t>(to);
+    if (to < first || to > end) return -EINVAL;
+    all->next_place = static_cast<std::uint64_t>(to - first);
     return to;
 }
 

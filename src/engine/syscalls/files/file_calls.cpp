@@ -215,25 +215,35 @@ std::uint64_t open_flags(const Call& call, const Row& row) {
     return flags;
 }
 
-/// Where the kernel's entry for the file that the descriptor writes is; 0: nowhere.
-std::uint32_t entry_number(Call& call, std::uint64_t fd) {
+/// Where the process remembers the entry of the descriptor's file (DescriptorKinds); null: it does not.
+std::uint32_t* remembered_place(const Call& call, std::uint64_t fd) {
     DescriptorKinds& kinds = call.engine.descriptor_kinds;
-    const bool remembers = fd < DescriptorKinds::kRemembered && !kinds.off && !call.thread.owned_by_parent;
-    if (remembers && kinds.made_file[fd] != 0) [[likely]]
-        return kinds.made_file[fd];
+    return fd < DescriptorKinds::kRemembered && !kinds.off && !call.thread.owned_by_parent ? &kinds.made_file[fd]
+                                                                                           : nullptr;
+}
+
+std::uint32_t number_of(const Call& call, const run::MadeFile& file) {
+    return static_cast<std::uint32_t>(&file - made_files(call.engine).file) + 1;
+}
+
+/// The number of the entry for the file that the descriptor writes; kNoMadeFile: it writes none.
+std::uint32_t written_entry(const Call& call, std::uint64_t fd) {
     struct stat about{};
     if (kind_of_descriptor(call.thread, fd) != DescriptorKind::never_waits ||
         !look_at({fd, address_of("")}, AT_EMPTY_PATH, about) || !S_ISREG(about.st_mode))
-        return 0;
+        return DescriptorKinds::kNoMadeFile;
     const run::MadeFile* const file = entry_of(call.engine, about);
-    if (file == nullptr) return 0;
-    const auto number = static_cast<std::uint32_t>(file - made_files(call.engine).file) + 1;
-    if (remembers) kinds.made_file[fd] = number;
-    return number;
+    return file != nullptr ? number_of(call, *file) : DescriptorKinds::kNoMadeFile;
 }
 
 void note_written(Call& call, std::uint64_t fd) {
-    if (const std::uint32_t number = entry_number(call, fd); number != 0)
+    std::uint32_t* const place = remembered_place(call, fd);
+    std::uint32_t number = place != nullptr ? *place : 0;
+    if (number == 0) {
+        number = written_entry(call, fd);
+        if (place != nullptr) *place = number;
+    }
+    if (number != DescriptorKinds::kNoMadeFile)
         date_content(&made_files(call.engine).file[number - 1], time_of_day(call.thread, false));
 }
 
@@ -311,7 +321,17 @@ void store_time(std::int64_t time, Seconds& seconds, Nanoseconds& ns) {
     ns = static_cast<Nanoseconds>(part);
 }
 
-void show_stat(const Call& call, std::uint64_t to) {
+/// Remembers the entry of a file or directory that the call has reported about, if it names a descriptor of it.
+void remember_file(const Call& call, const Row& row, const FileFacts& facts, const run::MadeFile* file) {
+    if (file == nullptr || row.directory == kNone || (!S_ISREG(facts.mode) && !S_ISDIR(facts.mode))) return;
+    char first = 0;
+    if (row.path != kNone && (!x86_64::guarded_read(call.argument[row.path], first) || first != 0)) return;
+    if (std::uint32_t* const place = remembered_place(call, call.argument[row.directory]); place != nullptr)
+        *place = number_of(call, *file);
+}
+
+void show_stat(const Call& call, const Row& row) {
+    const std::uint64_t to = call.argument[row.more];
     struct stat about;
     if (!x86_64::guarded_copy(&about, at_address<const void>(to), sizeof about)) return;
     FileFacts facts{.device = about.st_dev,
@@ -321,7 +341,7 @@ void show_stat(const Call& call, std::uint64_t to) {
                     .modified = ns_of_file(about.st_mtim.tv_sec, about.st_mtim.tv_nsec),
                     .changed = ns_of_file(about.st_ctim.tv_sec, about.st_ctim.tv_nsec),
                     .born = 0};
-    show_file(call.engine, facts);
+    remember_file(call, row, facts, show_file(call.engine, facts));
     about.st_ino = facts.inode;
     store_time(facts.accessed, about.st_atim.tv_sec, about.st_atim.tv_nsec);
     store_time(facts.modified, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
@@ -329,7 +349,8 @@ void show_stat(const Call& call, std::uint64_t to) {
     x86_64::guarded_copy(at_address<void>(to), &about, sizeof about);
 }
 
-void show_statx(const Call& call, std::uint64_t to) {
+void show_statx(const Call& call, const Row& row) {
+    const std::uint64_t to = call.argument[row.more];
     struct ::statx about;
     if (!x86_64::guarded_copy(&about, at_address<const void>(to), sizeof about)) return;
     const auto time = [](const statx_timestamp& at) { return ns_of_file(at.tv_sec, at.tv_nsec); };
@@ -344,7 +365,7 @@ void show_statx(const Call& call, std::uint64_t to) {
         .modified = time(about.stx_mtime),
         .changed = time(about.stx_ctime),
         .born = time(about.stx_btime)};
-    show_file(call.engine, facts);
+    remember_file(call, row, facts, show_file(call.engine, facts));
     about.stx_ino = facts.inode;
     store_time(facts.accessed, about.stx_atime.tv_sec, about.stx_atime.tv_nsec);
     store_time(facts.modified, about.stx_mtime.tv_sec, about.stx_mtime.tv_nsec);
@@ -354,6 +375,12 @@ void show_statx(const Call& call, std::uint64_t to) {
 }
 
 }  // namespace
+
+const run::MadeFile* remembered_file(const Call& call, std::uint64_t fd) {
+    const std::uint32_t* const place = remembered_place(call, fd);
+    return place != nullptr && *place - 1 < run::MadeFiles::kEntries ? &made_files(call.engine).file[*place - 1]
+                                                                     : nullptr;
+}
 
 FileCall::FileCall(Call& call) : call_(call) {
     if (call.number >= kIndexOf.size() || kIndexOf[call.number] == 0) return;
@@ -388,8 +415,8 @@ void FileCall::finish_row(long answer) {
     if (given_ != 0) call_.argument[row_->more] = given_;
     if (is_error(answer) || answer == kRestartSyscall) return;
     switch (row_->effect) {
-        case reports: return show_stat(call_, call_.argument[row_->more]);
-        case reportsx: return show_statx(call_, call_.argument[row_->more]);
+        case reports: return show_stat(call_, *row_);
+        case reportsx: return show_statx(call_, *row_);
         case writes:
             if (answer > 0) note_written(call_, call_.argument[row_->directory]);
             return;

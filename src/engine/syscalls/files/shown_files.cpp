@@ -65,7 +65,7 @@ std::uint64_t shown_inode(const Engine& engine, std::uint64_t device, std::uint6
     return file != nullptr ? run::kFirstShownInode + file->number - 1 : inode;
 }
 
-void show_file(const Engine& engine, FileFacts& facts) {
+const run::MadeFile* show_file(const Engine& engine, FileFacts& facts) {
     const run::MadeFile* const file = numbered_entry(engine, facts.device, facts.inode, facts.mode);
     run::MadeFile known{};
     known.born = known.changed = known.modified = known.accessed = run::kNoFileTime;
@@ -75,6 +75,7 @@ void show_file(const Engine& engine, FileFacts& facts) {
     facts.changed = either(known.changed, shown_file_time(engine, facts.changed));
     facts.born = either(known.born, shown_file_time(engine, facts.born));
     facts.accessed = either(known.accessed, facts.modified);
+    return file;
 }
 
 }  // namespace anyperf::engine
