@@ -90,7 +90,7 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
     }
     for (ClassSet rest = classes & kEveryClass; rest != 0; rest &= rest - 1) {
         const auto row = static_cast<std::size_t>(__builtin_ctz(rest));
-        add_count(thread, row, amount * static_cast<int>(amount_of(classes, row)));
+        add_count(thread, row, std::int64_t{amount} * amount_of(classes, row));
     }
 }
 
