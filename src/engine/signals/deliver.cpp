@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include "engine/block_at.h"
+#include "engine/call_stops.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/hooks.h"
@@ -246,6 +247,8 @@ void return_from_handler(Thread& thread) {
     thread.traps_each = (c.flags & x86_64::kTrapFlag) != 0;
     signals.mask = frame.user.mask & ~kNeverBlockedSignals;
     restore_alternate_stack(signals, frame.user.stack, c.rsp);
+    if (is_traced(thread, run::trace::kInCall)) [[unlikely]]
+        stop_after_return(thread);
     if (!has_valid_segments(frame.user)) queue_general_protection(signals);
     frame.user.mask = ~kEngineSignals;
     frame.user.stack = {thread.signal_stack, 0, 0, x86_64::kSignalStackBytes};

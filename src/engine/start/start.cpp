@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <new>
 
+#include "engine/call_stops.h"
 #include "engine/dispatch.h"
 #include "engine/exact/exact.h"
 #include "engine/fail.h"
@@ -226,5 +227,6 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     begin_exact_thread(*thread);
     begin_own_faults(*thread, faults_before);
     if (turns::on(engine)) turns::begin_program(*thread);
+    stop_after_exec(*thread);
     deliver_and_resume(*thread);
 }

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/call_stops.h"
 #include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
@@ -181,6 +182,7 @@ void prepare_thread(const Call& call, CloneRequest& request, Thread& child) {
     const bool own_process = !request.has(CLONE_THREAD);
     child.process = own_process ? new_process_record(call.engine, call.thread.process) : call.thread.process;
     child.page_number = prepare_thread_page(call.engine, child.process, own_process ? 0 : call.thread.page.pid);
+    begin_trace_state(call.thread, child.page_number);
     child.set_child_tid = request.has(CLONE_CHILD_SETTID) ? request.child_tid : 0;
     child.clear_child_tid = request.has(CLONE_CHILD_CLEARTID) ? request.child_tid : 0;
     child.creating_syscall = static_cast<std::uint32_t>(call.number);
@@ -357,6 +359,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     if (!prepare_turn(call, request, space, slot)) return -EAGAIN;
     const std::uint32_t process = new_process_record(call.engine, thread.process);
     const std::uint32_t page = prepare_thread_page(call.engine, process, 0);
+    begin_trace_state(thread, page);
     const std::uint64_t parent_tid_address = request.has(CLONE_PARENT_SETTID) ? request.parent_tid : 0;
     const std::uint64_t clear_child_tid = request.has(CLONE_CHILD_CLEARTID) ? request.child_tid : 0;
     prepare_process(call, request, page);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 
+#include "engine/call_stops.h"
 #include "engine/hooks.h"
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
@@ -298,13 +299,8 @@ long answer_in_deterministic_run(Call& call) {
     return answer;
 }
 
-}  // namespace
-
-std::string_view syscall_name(std::uint64_t number) {
-    return number < kTable.size() ? kTable[number].name : std::string_view{};
-}
-
-long run_syscall(Call& call) {
+/// Makes the call, and reports it to the agent and the log.
+long make_call(Call& call) {
     run::ThreadPage& page = call.thread.page;
     if (page.traced != 0) [[unlikely]]
         hooks::before_syscall(call);
@@ -320,6 +316,22 @@ long run_syscall(Call& call) {
         follow_memory_writes(call, answer);
     if (has_written_files(call.engine)) [[unlikely]]
         follow_written_files(call.engine);
+    return answer;
+}
+
+}  // namespace
+
+std::string_view syscall_name(std::uint64_t number) {
+    return number < kTable.size() ? kTable[number].name : std::string_view{};
+}
+
+long run_syscall(Call& call) {
+    long answer = 0;
+    const bool stops = is_traced(call.thread, run::trace::kAtCalls);
+    const bool is_cancelled = stops && stop_before_call(call.thread, call.number, call.argument, answer);
+    if (!is_cancelled) answer = make_call(call);
+    if (is_traced(call.thread, run::trace::kInCall)) [[unlikely]]
+        answer = stop_after_call(call.thread, call.number, answer);
     return answer;
 }
 

@@ -151,16 +151,16 @@ bool may_be_one(std::uint64_t one, std::uint64_t other) {
     return one == other || one == 0 || other == 0;
 }
 
-/// The page of the live thread `tid`, an id of this process's pid namespace; null if no thread of the run has it. An
-/// unknown namespace may be this one.
-const run::ThreadPage* live_page_of(const Engine& engine, std::int32_t tid) {
-    if (engine.run == nullptr) return nullptr;
-    const run::ThreadPage* found = nullptr;
+/// The number of the page of the live thread `tid`, an id of this process's pid namespace; kNoPage if no thread of the
+/// run has it. An unknown namespace may be this one.
+std::uint32_t live_page_of(const Engine& engine, std::int32_t tid) {
+    if (engine.run == nullptr) return run::kNoPage;
+    std::uint32_t found = run::kNoPage;
     run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
         const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
         if (page.tid == tid && page.state == run::RecordState::live &&
             may_be_one(page.pid_namespace, engine.pid_namespace))
-            found = &page;
+            found = number;
     });
     return found;
 }
@@ -218,9 +218,10 @@ run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
 }
 
 run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid) {
-    const run::ThreadPage* const page = live_page_of(engine, tid);
-    if (page == nullptr || page->process == 0 || page->process >= run::kMaximumProcesses) return nullptr;
-    return process_record(engine, page->process);
+    const std::uint32_t number = live_page_of(engine, tid);
+    if (number == run::kNoPage) return nullptr;
+    const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+    return page.process == 0 || page.process >= run::kMaximumProcesses ? nullptr : process_record(engine, page.process);
 }
 
 const char* program_path_of(const Engine& engine, std::int32_t pid) {
@@ -240,8 +241,12 @@ void for_each_live_program(const Engine& engine, void (*visit)(void* context, co
     }
 }
 
+std::uint32_t page_of_thread(const Engine& engine, std::int32_t tid) {
+    return live_page_of(engine, tid);
+}
+
 bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
-    return live_page_of(engine, tid) != nullptr;
+    return live_page_of(engine, tid) != run::kNoPage;
 }
 
 bool has_other_thread_that_can_run(const Thread& thread) {

@@ -29,6 +29,10 @@ const char* program_path_of(const Engine& engine, std::int32_t pid);
 /// Calls `visit` with the path of the program of each process of this memory that has not ended.
 void for_each_live_program(const Engine& engine, void (*visit)(void* context, const char* path), void* context);
 
+/// The number of the page of the live thread `tid`, an id of this process's pid namespace; kNoPage if no thread of this
+/// run has it.
+std::uint32_t page_of_thread(const Engine& engine, std::int32_t tid);
+
 /// Whether a live thread of this run has the id `tid` in this process's pid namespace.
 bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 

@@ -328,7 +328,9 @@ void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns,
     }
     TurnSlot& slot = turns.slot[holder];
     const bool gone = slot.tid != 0 && run::yield_and_check_gone(slot.tid);
-    if (!gone && (unchanged < kStuck || slot.holds_on != 0 || !is_asleep(slot))) return;
+    // A new thread has no id while its parent is stopped in the call that has made it.
+    const bool sleeps = slot.tid == 0 || is_asleep(slot);
+    if (!gone && (unchanged < kStuck || slot.holds_on != 0 || !sleeps)) return;
     if (!take_turn_from(turns, holder, self)) return;
     __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
     store_state(slot, TurnState::outside);
@@ -340,6 +342,7 @@ void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns,
             if (turns.slot[number].wait == TurnWait::futex) make_ready(engine, number, TurnEnd::woken);
         });
     }
+    wake_parents(engine);  // it may have stopped for one that traces it
     pass_on(engine, 0);
 }
 

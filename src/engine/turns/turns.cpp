@@ -311,6 +311,14 @@ void begin_vfork(Thread& thread) {
     pass_on(*thread.engine, 0);
 }
 
+void begin_stop(Thread& thread) {
+    look_at_clock(thread);
+    publish_signals(thread);
+    wake_parents(*thread.engine);
+    store_state(slot_of(thread), TurnState::outside);
+    pass_on(*thread.engine, 0);
+}
+
 void end_vfork(Thread& thread, std::uint32_t child, bool failed) {
     Engine& engine = *thread.engine;
     Turns& turns = *engine.turns;

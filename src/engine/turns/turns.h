@@ -99,6 +99,8 @@ void pass(Thread& thread);
 /// Waits. A signal that must be delivered ends the wait. If there is one already, the wait does not begin (`begun` is
 /// false).
 run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
+/// The thread is about to stop for its tracer: gives its turn away. come_back() follows.
+void begin_stop(Thread& thread);
 /// Waits for the turn, if it was taken from the thread while it was in the kernel.
 void come_back(Thread& thread);
 

@@ -1,4 +1,4 @@
-"""Other clients under `anyperf run`: Python through ctypes, programs of libpfm4, code selected by CPU model, gdb."""
+"""Other clients under `anyperf run`: Python through ctypes, programs of libpfm4, code selected by CPU model, gdb, strace."""
 import os
 import re
 import shutil
@@ -75,6 +75,13 @@ class Programs(unittest.TestCase):
         result = run("gdb", "-q", "-batch", "-ex", "watch *(int*)0x1000", "-ex", "run", "/bin/true")
         self.assertIn("cannot debug a program inside a run", result.stderr + result.stdout)
         self.assertIn("trace it without anyperf", result.stderr + result.stdout)
+
+    def test_strace_of_a_fork_ends_in_a_deterministic_run(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        result = run("strace", "-f", "-qq", "-e", "trace=exit_group", "sh", "-c", "(exit 3); exit 4", options_of_run=("--deterministic",))
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertRegex(result.stderr, r"(?s)exit_group\(3.*exit_group\(4")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def cpython_answer(status, text):
 NOT_STRESSED = {"af-alg", "bigheap", "brk", "cpu-online", "cyclic", "dev-shm", "fanotify", "far-branch", "fault", "forkheavy", "hdd", "idle-page", "ioport",
                 "ipsec-mb", "loadavg", "madvise", "memhotplug", "mlock", "mlockmany", "mmapaddr", "mmapfork", "mmapmany", "munmap", "netlink-proc",
                 "netlink-task", "numa", "oom-pipe", "pageswap", "physpage", "plugin", "race-sched", "resources", "shm", "shm-sysv", "smi", "softlockup",
-                "stack", "swap", "tmpfs", "tun", "uprobe", "vm", "vm-addr", "vm-rw", "vm-segv", "vm-splice", "watchdog"}
+                "stack", "swap", "tmpfs", "tun", "uprobe", "vm", "vm-addr", "vm-rw", "vm-splice", "watchdog"}
 STRESS_CLASSES = ("cpu", "cpu-cache", "interrupt", "memory", "pipe", "scheduler")
 
 

@@ -1,0 +1,218 @@
+// call_info.cpp: the requests of ptrace(2) that show and change the system call at which a tracee has stopped.
+#include <asm/unistd.h>
+#include <errno.h>
+
+#include <algorithm>
+
+#include "engine/signals/engine_signals.h"
+#include "engine/syscalls/tracing/tracee.h"
+#include "engine/threads/run_records.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+using x86_64::guarded_copy;
+
+constexpr std::uint64_t kGeneralRegisters = 1;  // NT_PRSTATUS
+constexpr std::uint64_t kBytesOfUser = 928;     // struct user (sys/user.h), which begins with the registers
+
+/// struct ptrace_syscall_info (linux/ptrace.h).
+struct CallInfo {
+    std::uint8_t where = 0;
+    std::uint8_t padding[3] = {};
+    std::uint32_t architecture = 0xc000003e;  // AUDIT_ARCH_X86_64
+    std::uint64_t rip = 0, rsp = 0;
+    union {
+        struct {
+            std::uint64_t number;
+            std::uint64_t argument[6];
+        } entry = {};
+        struct {
+            std::uint64_t result;
+            std::uint8_t is_error;
+        } exit;
+    };
+};
+
+/// A stop at a call, where it is, and the request's arguments.
+struct StoppedCall {
+    std::int32_t task;
+    std::uint64_t place;
+    CallStop stop;
+    std::uint64_t address, data;
+
+    /// Replaces the registers in the tracee.
+    long store() const {
+        const std::uint64_t to = place + offsetof(CallStop, registers);
+        return write_tracee(task, to, &stop.registers, sizeof stop.registers) ? 0 : -EIO;
+    }
+};
+
+long copied(bool done) {
+    return done ? 0 : -EFAULT;
+}
+
+/// PTRACE_PEEKUSER and PTRACE_POKEUSER of a general register. False: it is another one.
+bool user_word(StoppedCall& at, bool writes, long& answer) {
+    if (at.address % 8 != 0 || at.address >= kBytesOfUser) {
+        answer = -EIO;
+        return true;
+    }
+    if (at.address >= sizeof at.stop.registers) return false;
+    std::uint64_t* const word = &at.stop.registers.r15 + at.address / 8;
+    if (writes) {
+        *word = at.data;
+        answer = at.store();
+    } else {
+        answer = copied(guarded_copy(at_address<void>(at.data), word, sizeof *word));
+    }
+    return true;
+}
+
+/// PTRACE_GETREGSET and PTRACE_SETREGSET of the general registers. False: it is another set.
+bool register_set(StoppedCall& at, bool writes, long& answer) {
+    if (at.address != kGeneralRegisters) return false;
+    struct {
+        std::uint64_t base, bytes;
+    } place{};
+    answer = -EFAULT;
+    if (!guarded_copy(&place, at_address<void>(at.data), sizeof place)) return true;
+    // The kernel refuses parts of a register (ptrace_regset()).
+    answer = -EINVAL;
+    if (place.bytes % 8 != 0) return true;
+    place.bytes = std::min<std::uint64_t>(place.bytes, sizeof at.stop.registers);
+    void* const ours = &at.stop.registers;
+    auto* const theirs = at_address<void>(place.base);
+    answer = copied(writes ? guarded_copy(ours, theirs, place.bytes) : guarded_copy(theirs, ours, place.bytes));
+    if (answer == 0 && writes) answer = at.store();
+    if (answer == 0) answer = copied(guarded_copy(at_address<void>(at.data + 8), &place.bytes, sizeof place.bytes));
+    return true;
+}
+
+/// PTRACE_GET_SYSCALL_INFO: as much as fits into `address` bytes. Returns how much there is.
+long call_info(const StoppedCall& at) {
+    const TracedRegisters& r = at.stop.registers;
+    CallInfo info;
+    info.where = static_cast<std::uint8_t>(at.stop.where);
+    info.rip = r.rip, info.rsp = r.rsp;
+    std::size_t bytes = offsetof(CallInfo, exit.is_error) + 1;
+    if (at.stop.where == CallStop::elsewhere) {
+        bytes = offsetof(CallInfo, entry);
+    } else if (at.stop.where == CallStop::before_call) {
+        info.entry = {r.call, {r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9}};
+        bytes = sizeof info;
+    } else {
+        constexpr std::uint64_t kLargestError = 4095;
+        info.exit = {r.rax, static_cast<std::uint8_t>(r.rax >= ~kLargestError + 1)};
+    }
+    if (!guarded_copy(at_address<void>(at.data), &info, std::min<std::uint64_t>(bytes, at.address))) return -EFAULT;
+    return static_cast<long>(bytes);
+}
+
+/// PTRACE_GETSIGINFO: that of a stop at a call (ptrace_do_notify()).
+long shown_signal_info(const Engine& engine, std::int32_t task, std::uint64_t place) {
+    x86_64::SignalInfo info{};
+    info.signo = kTrap;
+    info.code = stops_are_marked(engine, task) ? kTrap | kCallMark : kTrap;
+    info.address = static_cast<std::uint32_t>(task) | kernel_call(__NR_getuid) << 32;  // si_pid and si_uid
+    return copied(guarded_copy(at_address<void>(place), &info, sizeof info));
+}
+
+/// PTRACE_GET_SYSCALL_INFO at a stop that is not at a call. False: the tracee is in translated code, or its engine has
+/// only begun, so its application's registers are not known.
+bool call_info_elsewhere(std::int32_t task, std::uint64_t room, std::uint64_t data, long& answer) {
+    TracedRegisters of_engine{};
+    if (is_error(trace_call(kGetRegisters, task, 0, address_of(&of_engine))) || of_engine.gs_base == 0) return false;
+    std::uint64_t in_cache = 0;  // the first byte of the word
+    StoppedCall at{.task = task,
+                   .place = 0,
+                   .stop = {.where = CallStop::elsewhere, .seen = 0, .registers = {}},
+                   .address = room,
+                   .data = data};
+    if (!read_tracee(task, of_engine.gs_base + offsetof(Thread, in_cache), &in_cache, sizeof in_cache) ||
+        (in_cache & 0xff) != 0)
+        return false;
+    const std::uint64_t registers = of_engine.gs_base + offsetof(Thread, registers);
+    TracedRegisters& shown = at.stop.registers;
+    if (!read_tracee(task, registers + offsetof(x86_64::Registers, rip), &shown.rip, sizeof shown.rip) ||
+        !read_tracee(task, registers + x86_64::rsp * sizeof shown.rsp, &shown.rsp, sizeof shown.rsp))
+        return false;
+    answer = call_info(at);
+    return true;
+}
+
+}  // namespace
+
+bool stops_are_marked(const Engine& engine, std::int32_t task) {
+    const std::uint32_t* const state = trace_state_of(engine, page_of_thread(engine, task));
+    return state != nullptr && (__atomic_load_n(state, __ATOMIC_RELAXED) & run::trace::kMarked) != 0;
+}
+
+long trace_call(TraceRequest request, std::int32_t task, std::uint64_t address, std::uint64_t data) {
+    return kernel_call(__NR_ptrace, request, static_cast<std::uint64_t>(task), address, data);
+}
+
+bool signal_of(std::int32_t task, x86_64::SignalInfo& info) {
+    return !is_error(trace_call(kGetSignalInfo, task, 0, address_of(&info)));
+}
+
+std::uint64_t place_of_call_stop(const x86_64::SignalInfo& info) {
+    std::uint64_t place = 0;
+    __builtin_memcpy(&place, info.rest, sizeof place);
+    return place;
+}
+
+bool read_tracee(std::int32_t task, std::uint64_t from, void* to, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 8)
+        if (is_error(trace_call(kPeekData, task, from + at, address_of(to) + at))) return false;
+    return true;
+}
+
+bool write_tracee(std::int32_t task, std::uint64_t to, const void* from, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 8) {
+        std::uint64_t word = 0;
+        __builtin_memcpy(&word, static_cast<const char*>(from) + at, sizeof word);
+        if (is_error(trace_call(kPokeData, task, to + at, word))) return false;
+    }
+    return true;
+}
+
+bool answer_at_call_stop(const Engine& engine, std::uint64_t request, std::int32_t task, std::uint64_t address,
+                         std::uint64_t data, long& answer) {
+    x86_64::SignalInfo info{};
+    const bool changes_trace = request == kInterrupt || request == kListen || request == kSeize || request == kAttach;
+    if (changes_trace || !signal_of(task, info)) return false;
+    if (!is_call_stop(info)) return request == kGetCallInfo && call_info_elsewhere(task, address, data, answer);
+    StoppedCall at{.task = task, .place = place_of_call_stop(info), .stop = {}, .address = address, .data = data};
+    if (!read_tracee(task, at.place, &at.stop, sizeof at.stop)) return false;
+    TracedRegisters& registers = at.stop.registers;
+    switch (request) {
+        case kPeekUser: return user_word(at, false, answer);
+        case kPokeUser: return user_word(at, true, answer);
+        case kGetRegisterSet: return register_set(at, false, answer);
+        case kSetRegisterSet: return register_set(at, true, answer);
+        case kGetRegisters: answer = copied(guarded_copy(at_address<void>(data), &registers, sizeof registers)); break;
+        case kSetRegisters:
+            answer = copied(guarded_copy(&registers, at_address<void>(data), sizeof registers));
+            if (answer == 0) answer = at.store();
+            break;
+        case kGetCallInfo:
+            // The kernel recognises its stops at calls by their mark (ptrace_get_syscall_info()).
+            if (!stops_are_marked(engine, task)) at.stop.where = CallStop::elsewhere;
+            answer = call_info(at);
+            break;
+        case kGetSignalInfo: answer = shown_signal_info(engine, task, data); break;
+        case kSetSignalInfo: answer = 0; break;  // the kernel keeps it for the stop only
+        case kGetEventMessage: {
+            const std::uint64_t where = at.stop.where;
+            answer = copied(guarded_copy(at_address<void>(data), &where, sizeof where));
+            break;
+        }
+        default: return false;
+    }
+    return true;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,103 @@
+// waits.cpp: calls that wait for children, which may be tracees (ptrace(2)).
+//
+// The kernel stops a tracee also for signals that the engine uses itself: safepoint requests, alarms, single steps,
+// writes to protected code. A native tracee has no such stops. So these calls hide them: they continue the tracee with
+// the signal and wait again. The engine's stops at system calls are shown as the kernel's (engine/call_stops.h).
+#include <asm/unistd.h>
+#include <errno.h>
+
+#include "engine/signals/engine_signals.h"
+#include "engine/syscalls/handlers.h"
+#include "engine/syscalls/tracing/tracee.h"
+#include "engine/syscalls/usage.h"
+#include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine::handlers {
+
+namespace {
+
+constexpr std::int32_t kAccessError = 2;       // SEGV_ACCERR
+constexpr std::int32_t kChildTrapped = 4;      // CLD_TRAPPED
+constexpr std::uint64_t kNoWait = 0x01000000;  // WNOWAIT: the stop is only looked at
+
+/// Whether the tracee's engine raised the signal or was sent it for its own purposes. A write to code that the engine
+/// protects looks like a fault of the application's here (SEGV_ACCERR), so both stops are hidden; the tracer sees only
+/// what the fault leads to.
+bool is_engine_signal(const x86_64::SignalInfo& info) {
+    return is_safepoint_request(info) || is_alarm(info) || (info.signo == kTrap && info.code == kTrapTrace) ||
+           (info.signo == kSegv && info.code == kAccessError);
+}
+
+/// What the tracer is to see of a tracee that has stopped for a signal: the number of the signal, with kCallMark at a
+/// system call if the tracer wants that; 0 if the engine has used the signal, and the tracee has been continued.
+/// `only_look`: the tracee stays as it is.
+std::int32_t shown_signal(const Engine& engine, std::int32_t task, std::int32_t signal, bool only_look = false) {
+    x86_64::SignalInfo info{};
+    if ((signal != kTrap && signal != kSegv) || !signal_of(task, info)) return signal;
+    if (is_call_stop(info)) return stops_are_marked(engine, task) ? signal | kCallMark : signal;
+    const bool hidden = !only_look && is_engine_signal(info) &&
+                        !is_error(trace_call(kContinue, task, 0, static_cast<std::uint64_t>(signal)));
+    return hidden ? 0 : signal;
+}
+
+/// Has the kernel wait for a child. In a deterministic run a thread that waits for one keeps no other from advancing
+/// the clock, unless a timer may end its wait.
+long wait_for_child(const Call& call, std::uint64_t flags) {
+    constexpr std::uint64_t kOnlyLook = 1;  // WNOHANG
+    if (!has_virtual_clock(call.engine) || (flags & kOnlyLook) != 0 || call.engine.has_real_timer)
+        return call.pass_to_kernel();
+    std::uint32_t& waits = call.thread.page.waits_for_child;
+    __atomic_store_n(&waits, 1, __ATOMIC_RELEASE);
+    const long got = call.pass_to_kernel();
+    __atomic_store_n(&waits, 0, __ATOMIC_RELEASE);
+    return got;
+}
+
+}  // namespace
+
+long wait4(Call& call) {
+    std::int32_t own_status = 0;
+    if (call.argument[1] == 0) call.argument[1] = address_of(&own_status);
+    for (;;) {
+        const long got = wait_for_child(call, call.argument[2]);
+        std::int32_t status = 0;
+        if (got <= 0 || !x86_64::guarded_copy(&status, at_address<void>(call.argument[1]), sizeof status)) return got;
+        const auto child = static_cast<std::int32_t>(got);
+        const bool lives = (status & 0xff) == 0x7f || status == 0xffff;  // has stopped or continued
+        correct_usage_of_child(call.thread, child, call.argument[3], !lives);
+        // Stopped by a signal, and not by a ptrace event, which has its number from bit 16 on (ptrace(2)).
+        const bool stopped = (status & 0xff) == 0x7f && status >> 16 == 0;
+        if (!stopped) return got;
+        const std::int32_t signal = shown_signal(call.engine, child, status >> 8);
+        if (signal == 0) continue;
+        status = signal << 8 | 0x7f;
+        return x86_64::guarded_copy(at_address<void>(call.argument[1]), &status, sizeof status) ? got : -EFAULT;
+    }
+}
+
+long waitid(Call& call) {
+    // siginfo_t of SIGCHLD (sigaction(2)).
+    struct ChildInfo {
+        std::int32_t signo, error, code, padding, pid, uid, status;
+    };
+    constexpr std::int32_t kChildDumped = 3;  // CLD_DUMPED; CLD_EXITED and CLD_KILLED are 1 and 2
+    alignas(8) char own_info[128] = {};
+    if (call.argument[2] == 0) call.argument[2] = address_of(own_info);
+    for (;;) {
+        const long got = wait_for_child(call, call.argument[3]);
+        ChildInfo info{};
+        if (got != 0 || !x86_64::guarded_copy(&info, at_address<void>(call.argument[2]), sizeof info)) return got;
+        const bool stays = (call.argument[3] & kNoWait) != 0;
+        if (info.pid != 0)
+            correct_usage_of_child(call.thread, info.pid, call.argument[4], !stays && info.code <= kChildDumped);
+        if (info.code != kChildTrapped) return got;
+        const std::int32_t signal = shown_signal(call.engine, info.pid, info.status, stays);
+        if (signal == 0) continue;
+        info.status = signal;
+        return x86_64::guarded_copy(at_address<void>(call.argument[2]), &info, sizeof info) ? got : -EFAULT;
+    }
+}
+
+}  // namespace anyperf::engine::handlers
