@@ -27,7 +27,7 @@ struct TracedRegisters {
     std::uint64_t call;  ///< orig_rax: the number of the system call; -1: none
     std::uint64_t rip, cs, flags, rsp, ss, fs_base, gs_base, ds, es, fs, gs;
 };
-static_assert(sizeof(TracedRegisters) == 27 * 8);
+static_assert(sizeof(TracedRegisters) == 216);
 
 /// A stop at a system call, in the memory of the stopped thread.
 struct CallStop {

@@ -35,10 +35,22 @@ int memcmp(const void* a, const void* b, std::size_t count) {
     return 0;
 }
 
+// Searched by words: `differs` has a zero byte where the word has the value, and the well-known expression on it sets
+// the highest bit of the first zero byte (it may set bits of later bytes, which do not matter).
 void* memchr(const void* from, int value, std::size_t count) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;
     const auto* bytes = static_cast<const std::uint8_t*>(from);
-    for (std::size_t i = 0; i < count; ++i)
-        if (bytes[i] == static_cast<std::uint8_t>(value)) return const_cast<std::uint8_t*>(bytes + i);
+    const auto wanted = static_cast<std::uint8_t>(value);
+    std::size_t i = 0;
+    for (; i + sizeof(std::uint64_t) <= count; i += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        __builtin_memcpy(&word, bytes + i, sizeof word);
+        const std::uint64_t differs = word ^ (kOnes * wanted);
+        const std::uint64_t zeros = (differs - kOnes) & ~differs & (kOnes << 7);
+        if (zeros != 0) return const_cast<std::uint8_t*>(bytes + i + __builtin_ctzll(zeros) / 8);
+    }
+    for (; i < count; ++i)
+        if (bytes[i] == wanted) return const_cast<std::uint8_t*>(bytes + i);
     return nullptr;
 }
 

@@ -1,5 +1,5 @@
 // application_maps.cpp: reads a list of mappings as a whole, splits or drops its lines, and writes the result to a
-// memfd. It uses no heap: the text is in memory reserved for it, and the output goes through a small buffer.
+// memfd. It uses no heap: the text and a buffer for the output are in memory reserved for them.
 //
 // Each line goes through three steps, which may split it or join it with others:
 //
@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "engine/freestanding/memory_file.h"
 #include "engine/freestanding/pages.h"
@@ -28,7 +29,8 @@ namespace anyperf::engine {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNames{"maps", "smaps", "numa_maps"};
-constexpr std::uint64_t kRoom = std::uint64_t{64} << 20;  // reserved; only as much is touched as the file is long
+constexpr std::uint64_t kRoom = std::uint64_t{64} << 20;    // reserved; only as much is touched as the file is long
+constexpr std::size_t kOutputRoom = std::size_t{64} << 10;  // at the end of it: of what is written at once
 
 /// Removes a hexadecimal number of at most 16 digits from the start of `text`. False if `text` has none.
 bool take_hex(std::string_view& text, std::uint64_t& out) {
@@ -100,8 +102,9 @@ class Filter {
         split,        ///< smaps: a line may be split; details follow it
         whole,        ///< maps: a line may be split, and joined with others
     };
-    /// `executable` must not change meanwhile.
-    Filter(int out, Lines lines, const ExecutableMap& executable) : out_(out), lines_(lines), executable_(executable) {}
+    /// `executable` must not change meanwhile. `buffer` has kOutputRoom bytes.
+    Filter(int out, Lines lines, const ExecutableMap& executable, char* buffer)
+        : out_(out), lines_(lines), executable_(executable), buffer_(buffer) {}
 
     /// Takes the next line of the file, with its newline.
     void line(std::string_view text) {
@@ -111,11 +114,12 @@ class Filter {
         if (take_range(rest, start, end))
             mapping(start, end, rest, text);
         else if (shown_)  // a detail of the mapping above (smaps)
-            write(text);
+            detail(text);
     }
     /// Writes what is still held back. Call it once, after the last line.
     void flush() {
         write_pending();
+        write_details();
         write_buffer();
     }
 
@@ -132,6 +136,19 @@ class Filter {
     void write_buffer() {
         kernel_call(__NR_write, static_cast<unsigned>(out_), address_of(buffer_), used_);
         used_ = 0;
+    }
+    /// Lines that follow each other in the file are written together: smaps has some 20 details for each mapping.
+    void detail(std::string_view text) {
+        if (details_.data() + details_.size() != text.data()) {
+            write_details();
+            details_ = text.substr(0, 0);
+        }
+        details_ = {details_.data(), details_.size() + text.size()};
+    }
+    void write_details() {
+        const std::string_view details = details_;
+        details_ = {};
+        if (!details.empty()) copy(details);
     }
     void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
         shown_ = false;
@@ -196,10 +213,16 @@ class Filter {
         write({digits + 16 - count, count});
     }
     void write(std::string_view text) {
-        // Byte by byte, because the pieces are small and this is not a hot path.
-        for (const char c : text) {
-            buffer_[used_++] = c;
-            if (used_ == sizeof buffer_) write_buffer();
+        write_details();
+        copy(text);
+    }
+    void copy(std::string_view text) {
+        while (!text.empty()) {
+            const std::size_t part = std::min(text.size(), kOutputRoom - used_);
+            memcpy(buffer_ + used_, text.data(), part);
+            used_ += part;
+            text.remove_prefix(part);
+            if (used_ == kOutputRoom) write_buffer();
         }
     }
 
@@ -208,8 +231,9 @@ class Filter {
     const ExecutableMap& executable_;
     Pending pending_;
     bool shown_ = true;
+    std::string_view details_;  ///< of a mapping that is shown; not written yet
+    char* buffer_;
     std::size_t used_ = 0;
-    char buffer_[2048];
 };
 
 /// The text of a file, in reserved memory.
@@ -226,6 +250,8 @@ class FileText {
     FileText(const FileText&) = delete;
     FileText& operator=(const FileText&) = delete;
 
+    /// kOutputRoom bytes for what is made of the text.
+    char* output() const { return room_ + kRoom - kOutputRoom; }
     /// 0, or the negated errno of a file that could not be read.
     long error() const { return is_error(length_) ? length_ : 0; }
 
@@ -241,14 +267,15 @@ class FileText {
 
   private:
     long read_whole(const char* path) {
+        constexpr std::uint64_t kLongest = kRoom - kOutputRoom;
         const long fd = kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC);
         if (is_error(fd)) return fd;
         std::uint64_t length = 0;
         long got = 0;
         do {
-            got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room_) + length, kRoom - length);
+            got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room_) + length, kLongest - length);
             if (got > 0) length += static_cast<std::uint64_t>(got);
-        } while (got > 0 && length < kRoom);
+        } while (got > 0 && length < kLongest);
         kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
         return is_error(got) ? got : static_cast<long>(length);
     }
@@ -282,7 +309,7 @@ long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t fla
         // The lock keeps `executable` as it is. The text was read before: reading under the lock would stop all
         // translation.
         const LockGuard held{engine.cache.lock};
-        Filter filter{static_cast<int>(fd), lines, engine.cache.executable};
+        Filter filter{static_cast<int>(fd), lines, engine.cache.executable, text.output()};
         text.for_each_line([&](std::string_view line) { filter.line(line); });
         filter.flush();
     }
