@@ -15,6 +15,11 @@ inline constexpr std::size_t kIdentityRows = 64;
 inline constexpr std::size_t kHostLeaves = 40;
 inline constexpr std::uint32_t kFileParts = 2;  ///< rows of RunHeader::files_made
 
+/// Values of RunHeader::rdpmc, as in Documentation/ABI/testing/sysfs-bus-event_source-devices-rdpmc of Linux.
+inline constexpr std::uint32_t kRdpmcNever = 0;
+inline constexpr std::uint32_t kRdpmcIfMapped = 1;  ///< the default
+inline constexpr std::uint32_t kRdpmcAlways = 2;
+
 /// The settings of the run.
 struct RunHeader {
     std::uint32_t magic;
@@ -66,13 +71,16 @@ struct RunHeader {
     /// From how many translated blocks on a process pairs its returns with the host's, and one more; 0: the engine
     /// decides (Cache::pair_returns_from).
     std::uint32_t pair_returns;
-    std::uint64_t tuple_limit;  ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
-    std::uint64_t probe_list;   ///< inode of uprobe_events; 0: it has not been made
-    KeptLimits limits;          ///< limits that were set before the run: the engine enforces them, the kernel no longer
-    models::Machine machine;    ///< the modelled caches, TLBs and branch predictors
-    char files_root[256];       ///< directory with the virtual PMU's files
-    char engine_path[4096];     ///< the engine's executable, for execve
-    char store_path[4096];      ///< directory of stored translations (engine/store); empty: they are not stored
+    std::uint64_t tuple_limit;   ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
+    std::uint64_t files_device;  ///< st_dev of the files below files_root
+    std::uint64_t probe_list;    ///< inode of uprobe_events; 0: it has not been made
+    std::uint64_t rdpmc_file;    ///< inode of the PMU's `rdpmc`; 0: it has not been made
+    std::uint32_t rdpmc;         ///< what `rdpmc` says: threads may read no counter, those of mapped events, or any
+    KeptLimits limits;        ///< limits that were set before the run: the engine enforces them, the kernel no longer
+    models::Machine machine;  ///< the modelled caches, TLBs and branch predictors
+    char files_root[256];     ///< directory with the virtual PMU's files
+    char engine_path[4096];   ///< the engine's executable, for execve
+    char store_path[4096];    ///< directory of stored translations (engine/store); empty: they are not stored
     std::uint32_t cpu_signature;  ///< vendor, family, model and stepping, for the keys of the store
     /// After how many executions a block may become the head of a trace (engine/traces.h), and one more; 0: the engine
     /// decides; ~0: never.

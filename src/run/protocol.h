@@ -43,7 +43,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 
 /// The name of a mapping that a program reports: the one in /proc/PID/maps, that of a ring, or that of anonymous
 /// memory.
@@ -77,6 +77,7 @@ enum class RequestKind : std::uint32_t {
     ran_out,         ///< event: its REFRESH limit was reached, and the thread has switched it off. Not answered
     reaping,         ///< argument: a killed child that the sender is about to reap
     define_probes,   ///< payload: lines of uprobe_events. Argument: 1: remove all first. Answer: bytes consumed
+    allow_rdpmc,     ///< payload: what is written to the PMU's file `rdpmc`. Answer: bytes consumed
     switched,        ///< argument: voluntary and involuntary context switches of the thread, ns since the first one, 1
                      ///< if the task gets a CPU for the first time
     made_cgroup,     ///< with a descriptor: the new cgroup's directory

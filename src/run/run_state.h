@@ -166,11 +166,13 @@ struct RunUse {
     std::uint32_t threads;       ///< thread records handed out
     std::uint32_t thread_pages;  ///< where the search for a free page ends: those from here to `end_page` are unused
     std::uint32_t exact_units;   ///< units ever used (exact_counts.h)
-    std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write looks for it
-    std::uint64_t clock;         ///< of a deterministic run (engine/time/virtual_clock.h)
-    std::uint32_t first_page;    ///< the first thread page of this memory
-    std::uint32_t end_page;      ///< after the last one
-    std::uint32_t moved_count;   ///< how many of `moved_pages` are set
+    /// 1: uprobe_events, or `rdpmc`, was opened for writing, so each write looks for it.
+    std::uint32_t probe_list;
+    std::uint32_t rdpmc_file;
+    std::uint64_t clock;                            ///< of a deterministic run (engine/time/virtual_clock.h)
+    std::uint32_t first_page;                       ///< the first thread page of this memory
+    std::uint32_t end_page;                         ///< after the last one
+    std::uint32_t moved_count;                      ///< how many of `moved_pages` are set
     std::uint32_t moved_pages[kMaximumMovedPages];  ///< pages of other memories whose threads now have this memory
 };
 

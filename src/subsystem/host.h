@@ -61,6 +61,7 @@ struct Limits {
     std::uint32_t mlock_kb = 516;  ///< KiB of rings that a user may lock for each CPU, in addition to RLIMIT_MEMLOCK
     std::uint64_t mux_interval_ns = 4'000'000;
     std::uint32_t cpus = 1;
+    bool rdpmc = true;  ///< events that are opened now may be read by rdpmc
 };
 
 class Host {

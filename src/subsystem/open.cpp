@@ -186,6 +186,7 @@ Answer<PendingEvent> create_pending(Opening& opening) {
                    .file = opening.request.file};
     auto event = TRY(create_event(world, spec));
     event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
+    event->user_reads = opening.limits.rdpmc;
     event->page->requested_state = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;
     return event;
 }

@@ -1,30 +1,21 @@
-// uprobe_events_file.cpp: the file is in the run's directory, and the broker keeps its content. A descriptor of the
-// file is recognized by the file's inode (RunHeader::probe_list), so copies and inherited descriptors work as well.
+// uprobe_events_file.cpp: the file is in the run's directory, and the broker keeps its content
+// (RunHeader::probe_list is its inode).
 #include "agent/probes/uprobe_events_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-
-#include <algorithm>
 
 #include "agent/broker_request.h"
+#include "agent/syscalls/presented_file.h"
 
 namespace anyperf::agent {
 
-using engine::address_of;
 using engine::is_error;
-using engine::kernel_call;
 
 namespace {
 
 /// Whether the call opens the list for writing.
 bool opens_list(std::string_view path, std::uint64_t flags) {
     return path.ends_with("/uprobe_events") && (flags & O_ACCMODE) != O_RDONLY;
-}
-
-std::uint64_t inode_of(std::uint64_t fd) {
-    struct stat about{};
-    return is_error(kernel_call(__NR_fstat, fd, address_of(&about))) ? 0 : about.st_ino;
 }
 
 }  // namespace
@@ -44,7 +35,7 @@ bool write_probe_list(engine::Call& call, long& answer) {
     if (!has_broker(call.engine)) return false;
     if (__atomic_load_n(&call.engine.run_use->probe_list, __ATOMIC_ACQUIRE) == 0) return false;
     const std::uint64_t list = __atomic_load_n(&call.engine.run->probe_list, __ATOMIC_ACQUIRE);
-    if (list == 0 || inode_of(call.argument[0]) != list) return false;
+    if (!writes_presented_file(call, call.argument[0], list)) return false;
     BrokerRequest request{call.thread, run::RequestKind::define_probes};
     answer = request.from_application(call.argument[1], call.argument[2]).send();
     return true;

@@ -68,6 +68,8 @@ Needs needs_of(const Thread& thread) {
 
 void update_active_events(Thread& thread) {
     __atomic_store_n(&thread.page.safepoint_requested, 0, __ATOMIC_SEQ_CST);
+    // The file `rdpmc` may have changed (RunHeader::rdpmc): read_counter() looks at it, translated code does not.
+    if (__atomic_load_n(&thread.engine->run->rdpmc, __ATOMIC_ACQUIRE) == run::kRdpmcNever) thread.readable.close();
     const std::uint32_t classes = __atomic_load_n(&thread.page.counted, __ATOMIC_ACQUIRE);
     // A process that started before the run's first event was opened has no state yet, if another process measures it.
     const bool measured = thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0;

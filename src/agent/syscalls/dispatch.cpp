@@ -34,6 +34,7 @@
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/epoll.h"
 #include "agent/syscalls/event_syscalls.h"
+#include "agent/syscalls/rdpmc_file.h"
 #include "agent/syscalls/redirected_files.h"
 #include "agent/vdso_clock.h"
 
@@ -87,7 +88,7 @@ long seek_event(Call& call, EventIndex) {
 }
 
 bool write_row(Call& call, long& answer) {
-    return on_event<0, refused<EINVAL>>(call, answer) || write_probe_list(call, answer);
+    return on_event<0, refused<EINVAL>>(call, answer) || write_probe_list(call, answer) || write_rdpmc(call, answer);
 }
 
 bool open_row(Call& call, long& answer) {
@@ -176,7 +177,7 @@ constexpr std::uint16_t kFchmodat2 = 452;  // __NR_fchmodat2 of Linux 6.6, which
 
 constexpr std::array kRows{
     EventCallRow{__NR_read, on_event<0, read_event>, false},
-    EventCallRow{__NR_write, write_row, false},
+    EventCallRow{__NR_write, write_row, true},
     EventCallRow{__NR_open, redirect_path<0>, false},
     EventCallRow{__NR_stat, redirect_path<0>, false},
     EventCallRow{__NR_fstat, on_event<0, on_anonymous_inode<0>>, false},

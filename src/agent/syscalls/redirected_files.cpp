@@ -11,6 +11,7 @@
 
 #include "agent/broker_request.h"
 #include "agent/probes/uprobe_events_file.h"
+#include "agent/syscalls/rdpmc_file.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
@@ -106,19 +107,26 @@ bool replaces_setting(std::string_view path, std::uint64_t flags) {
     return is_setting && (flags & O_ACCMODE) == O_WRONLY;
 }
 
+/// The flags with which to open the copy of the path.
+std::uint64_t flags_for_copy(engine::Call& call, std::string_view path, std::uint64_t flags) {
+    if (replaces_setting(path, flags)) flags |= O_TRUNC;
+    before_rdpmc_open(call, path, flags);
+    return flags;
+}
+
 /// Makes a call that opens the redirected path. `flags` are those of open(2) and openat(2), which are in argument
 /// `at`; openat2(2) has a pointer there.
 long open_redirected(engine::Call& call, std::string_view path, std::uint64_t flags, unsigned at) {
     if (call.number != __NR_openat2) {
-        if (replaces_setting(path, flags)) call.argument[at] |= O_TRUNC;
+        call.argument[at] = flags_for_copy(call, path, flags);
         return call.pass_to_kernel();
     }
     OpenHow how;
     const bool is_usual =
         call.argument[at + 1] == sizeof how &&
         engine::x86_64::guarded_copy(&how, engine::at_address<const void>(call.argument[at]), sizeof how);
-    if (!is_usual || !replaces_setting(path, how.flags)) return call.pass_to_kernel();
-    how.flags |= O_TRUNC;
+    if (!is_usual) return call.pass_to_kernel();
+    how.flags = flags_for_copy(call, path, how.flags);
     call.argument[at] = engine::address_of(&how);
     return call.pass_to_kernel();
 }

@@ -49,6 +49,7 @@ void RunHost::begin_request(const TaskId& caller, const CallerState& state) {
 subsystem::Limits RunHost::limits() {
     subsystem::Limits limits = limits_;
     machine_files_.read_limits(limits);
+    limits.rdpmc = memory_.header().rdpmc != run::kRdpmcNever;
     // As max_samples_per_tick in kernel/events/core.c, rounded up. Threads read it from the run's header.
     constexpr std::uint64_t kTicks = 1'000'000'000 / subsystem::kTickNs;
     const auto each = static_cast<std::uint32_t>((limits.max_sample_rate + kTicks - 1) / kTicks);

@@ -204,6 +204,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.magic = run::kRunStateMagic;
     header.version = run::kRunStateVersion;
     header.counting = options.counting;
+    header.rdpmc = run::kRdpmcIfMapped;
     header.deterministic = options.deterministic;
     header.turns = options.deterministic && options.turns ? 1 : 0;
     header.seed = options.seed;

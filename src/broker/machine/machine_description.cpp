@@ -48,7 +48,8 @@ bool MachineDescription::make_files(std::uint32_t part) {
                     : files.make_tracing(tracepoints.all_tracepoints());
     made = made && files.root().size() < sizeof header.files_root;
     if (made) files.root().copy(header.files_root, sizeof header.files_root - 1);
-    if (part == 1) header.probe_list = files.probe_list();
+    if (part == 0) header.files_device = files.device(), header.rdpmc_file = files.rdpmc_file();
+    if (part == 1) header.files_device = files.device(), header.probe_list = files.probe_list();
     __atomic_store_n(&header.files_made[part], made ? 1 : 2, __ATOMIC_RELEASE);
     return made;
 }

@@ -184,10 +184,33 @@ void MachineFiles::update_probes(const pmu::ProbeEvents& probes) {
     write_file(root_ + std::string{pmu::kTracefsRoot} + "/uprobe_events", probes.text(), true);
 }
 
-std::uint64_t MachineFiles::probe_list() const {
+namespace {
+
+constexpr std::string_view kRdpmc = "/sys/devices/cpu/rdpmc";
+
+/// All zero if there is no such file.
+struct stat stat_of(const std::string& path) {
     struct stat about{};
-    const std::string path = root_ + std::string{pmu::kTracefsRoot} + "/uprobe_events";
-    return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
+    if (::stat(path.c_str(), &about) != 0) about = {};
+    return about;
+}
+
+}  // namespace
+
+std::uint64_t MachineFiles::probe_list() const {
+    return stat_of(root_ + std::string{pmu::kTracefsRoot} + "/uprobe_events").st_ino;
+}
+
+std::uint64_t MachineFiles::rdpmc_file() const {
+    return stat_of(root_ + std::string{kRdpmc}).st_ino;
+}
+
+std::uint64_t MachineFiles::device() const {
+    return root_.empty() ? 0 : stat_of(root_).st_dev;
+}
+
+void MachineFiles::write_rdpmc(std::uint32_t value) const {
+    write_file(root_ + std::string{kRdpmc}, std::to_string(value) + "\n", true);
 }
 
 bool MachineFiles::limits_changed() {

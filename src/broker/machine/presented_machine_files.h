@@ -44,8 +44,13 @@ class MachineFiles {
     /// Removes the directory. So does the destructor.
     void remove();
 
-    /// The inode of uprobe_events; 0 if it has not been made.
+    /// The inodes of uprobe_events and of the CPU's `rdpmc`; 0 if the file has not been made.
     std::uint64_t probe_list() const;
+    std::uint64_t rdpmc_file() const;
+    /// st_dev of all files; 0 if there are none.
+    std::uint64_t device() const;
+    /// Writes what the CPU's `rdpmc` says. The file stays the same one.
+    void write_rdpmc(std::uint32_t value) const;
     /// The directory; "" if it has not been made.
     const std::string& root() const { return root_; }
 

@@ -1,10 +1,12 @@
-// files.cpp: makes the presented machine's files, and serves writes to uprobe_events.
+// files.cpp: makes the presented machine's files, and serves writes to uprobe_events and rdpmc.
 #include "broker/requests/files.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "broker/host/proc_task.h"
@@ -40,6 +42,39 @@ RequestAnswer on_define_probes(RequestContext& request) {
         machine.files.update_probes(machine.probes);
     }
     return {.value = taken};
+}
+
+namespace {
+
+/// The number in `text`, as kstrtoul(s, 0) of the kernel reads it: 0x for hexadecimal, 0 for octal, one newline at the
+/// end.
+std::optional<std::uint32_t> setting_in(std::string_view text) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    int base = 10;
+    if (text.starts_with("0x") || text.starts_with("0X"))
+        base = 16, text.remove_prefix(2);
+    else if (text.size() > 1 && text.starts_with('0'))
+        base = 8, text.remove_prefix(1);
+    std::uint32_t value = 0;
+    const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc{} || last != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+RequestAnswer on_allow_rdpmc(RequestContext& request) {
+    // The descriptor that the program writes to is its own affair. So only a caller that could open the file may ask.
+    if (!may_write_for(request.kernel.tid, ::geteuid())) return refusal(EACCES);
+    const auto value = setting_in(text_of(request));
+    if (!value || *value > run::kRdpmcAlways) return refusal(EINVAL);
+    BrokerState& state = request.state;
+    __atomic_store_n(&state.memory.header().rdpmc, *value, __ATOMIC_SEQ_CST);
+    state.description.files.write_rdpmc(*value);
+    if (state.machine)
+        for (const TaskId& task : state.machine->host.living_tasks()) state.machine->host.request_safepoint(task);
+    return {.value = static_cast<std::int64_t>(request.payload.size())};
 }
 
 }  // namespace anyperf::broker

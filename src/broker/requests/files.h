@@ -14,4 +14,9 @@ RequestAnswer on_files(RequestContext& request);
 /// of bytes used.
 RequestAnswer on_define_probes(RequestContext& request);
 
+/// Serves a write to the PMU's file `rdpmc`: a number, by which threads may read counters (run::RunHeader::rdpmc) or
+/// not. Threads that must not any more reach a safepoint. Answer: the number of bytes used, or EINVAL for what is not
+/// one of the values.
+RequestAnswer on_allow_rdpmc(RequestContext& request);
+
 }  // namespace anyperf::broker

@@ -36,6 +36,7 @@ constexpr std::array<RequestRow, static_cast<std::size_t>(RequestKind::count)> k
     {RequestKind::ran_out, "ran_out", on_ran_out, Needs::nothing},
     {RequestKind::reaping, "reaping", on_reaping, Needs::nothing},
     {RequestKind::define_probes, "define_probes", on_define_probes, Needs::nothing},
+    {RequestKind::allow_rdpmc, "allow_rdpmc", on_allow_rdpmc, Needs::nothing},
     {RequestKind::switched, "switched", on_switched, Needs::machine},
     {RequestKind::made_cgroup, "made_cgroup", on_made_cgroup, Needs::machine},
     {RequestKind::moved_tasks, "moved_tasks", on_moved_tasks, Needs::machine},

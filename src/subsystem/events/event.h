@@ -41,8 +41,9 @@ struct Event {
     Wiring wiring;
     Kind kind = Kind::opened;
 
-    Task* task = nullptr;   ///< the task that it counts; null: a cpu-wide event, or its task has ended
-    bool cpu_wide = false;  ///< opened with pid -1
+    Task* task = nullptr;    ///< the task that it counts; null: a cpu-wide event, or its task has ended
+    bool cpu_wide = false;   ///< opened with pid -1
+    bool user_reads = true;  ///< it may be read by rdpmc: Limits::rdpmc when it was opened
     std::int32_t cpu = -1;
     std::optional<std::uint64_t> cgroup;
 

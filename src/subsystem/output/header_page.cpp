@@ -14,7 +14,7 @@ namespace {
 bool is_readable_by_rdpmc(const Event& event) {
     constexpr std::uint64_t kInherits = abi::flag("inherit");
     return event.source().kind == Source::Kind::counters && !event.wiring.software && event.task != nullptr &&
-           event.task == event.opener && !event.cpu_wide && !event.flag(kInherits);
+           event.task == event.opener && !event.cpu_wide && event.user_reads && !event.flag(kInherits);
 }
 
 }  // namespace

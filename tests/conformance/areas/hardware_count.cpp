@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <csetjmp>
 #include <csignal>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "areas/areas.h"
@@ -363,6 +365,20 @@ void rdpmc_keeps_flags() {
     }
 }
 
+/// Whether the code raises SIGSEGV.
+template <class Code>
+bool raises_segv(const Code& code) {
+    struct sigaction action{};
+    struct sigaction former{};
+    static sigjmp_buf back;
+    action.sa_handler = [](int) { siglongjmp(back, 1); };
+    sigaction(SIGSEGV, &action, &former);
+    const bool raised = sigsetjmp(back, 1) != 0;
+    if (!raised) code();
+    sigaction(SIGSEGV, &former, nullptr);
+    return raised;
+}
+
 void rdpmc_needs_a_mapping() {
     const int status = in_child([] {
         const Event event{instructions()};
@@ -374,6 +390,61 @@ void rdpmc_needs_a_mapping() {
         (void)rdpmc(index - 1);
     });
     want("the thread gets SIGSEGV", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+constexpr const char* kRdpmcFile = "/sys/devices/cpu/rdpmc";
+
+/// Gives the PMU's file rdpmc another value; the destructor restores it.
+class RdpmcSetting {
+  public:
+    explicit RdpmcSetting(const std::string& value) : before_(read_text(kRdpmcFile)) {
+        want_equal("write of " + value, write_to(kRdpmcFile, value), 0);
+    }
+    RdpmcSetting(const RdpmcSetting&) = delete;
+    RdpmcSetting& operator=(const RdpmcSetting&) = delete;
+    ~RdpmcSetting() { write_to(kRdpmcFile, before_); }
+
+  private:
+    std::string before_;
+};
+
+void rdpmc_never() {
+    const Event early{instructions()};
+    const Ring early_page{early, 0};
+    early.enable();
+    for (int i = 0; i < 3; ++i) (void)rdpmc_count(early_page.page());
+    const RdpmcSetting never{"0\n"};
+    want("the counter of an event that was mapped before raises SIGSEGV",
+         raises_segv([&] { (void)rdpmc(early_page.page().index - 1); }));
+    const Event late{instructions()};
+    const Ring late_page{late, 0};
+    late.enable();
+    want_equal("cap_user_rdpmc of a new event", std::uint64_t{late_page.page().cap_user_rdpmc}, 0U);
+    want_equal("index of a new event", late_page.page().index, 0U);
+    const RdpmcSetting mapped{"1"};
+    want_at_least("the first event's counter", rdpmc_count(early_page.page()), 1U);
+    want_equal("cap_user_rdpmc of the other one", std::uint64_t{late_page.page().cap_user_rdpmc}, 0U);
+}
+
+void rdpmc_always() {
+    want("rdpmc of counter 0 raises SIGSEGV without an event", raises_segv([] { (void)rdpmc(0); }));
+    const RdpmcSetting always{"0x2\n"};
+    want_equal("the file", read_number(kRdpmcFile).value_or(-1), 2);
+    want("with 2 it does not", !raises_segv([] { (void)rdpmc(0); }));
+    const Event event{instructions()};
+    std::optional<Ring> page{std::in_place, event, 0};
+    event.enable();
+    const std::uint32_t index = page->page().index;
+    page.reset();
+    conformance_loop(1000);
+    want("the counter of an event that is not mapped can be read", !raises_segv([&] { (void)rdpmc(index - 1); }));
+}
+
+void rdpmc_file_values() {
+    const std::string before = read_text(kRdpmcFile);
+    for (const char* bad : {"3", "-1", "x", "1 1", "99999999999"})
+        want_equal(std::string{"write of "} + bad, write_to(kRdpmcFile, bad), -EINVAL);
+    want_equal("the file", read_text(kRdpmcFile), before);
 }
 
 void rdpmc_faults() {
@@ -417,6 +488,12 @@ std::vector<Case> hardware_count_cases() {
         {"rdpmc.flags", "rdpmc changes no status flag", kHardware, rdpmc_keeps_flags},
         {"rdpmc.unmapped", "rdpmc raises SIGSEGV once the process has no event mapped", kHardware,
          rdpmc_needs_a_mapping},
+        {"rdpmc.never", "with 0 in the PMU's file rdpmc, rdpmc raises SIGSEGV, and pages of new events do not offer it",
+         kHardware | kRoot | kSysctl, rdpmc_never},
+        {"rdpmc.always", "with 2 in that file, rdpmc reads counters without a mapped event",
+         kHardware | kRoot | kSysctl, rdpmc_always},
+        {"rdpmc.values", "the file takes 0, 1 and 2; anything else is EINVAL", kHardware | kRoot | kSysctl,
+         rdpmc_file_values},
         {"rdpmc.fault", "rdpmc of a counter that does not exist raises SIGSEGV", kHardware, rdpmc_faults},
         {"rdpmc", "if the page offers rdpmc, its value agrees with read(2)", kHardware, read_by_rdpmc},
     };
