@@ -19,6 +19,7 @@
 #include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/made_files.h"
+#include "engine/syscalls/messages.h"
 #include "engine/syscalls/own_memory_file.h"
 #include "engine/syscalls/ports.h"
 #include "engine/syscalls/turn_calls.h"
@@ -290,6 +291,7 @@ long answer_call(Call& call) {
 }
 
 long answer_in_deterministic_run(Call& call) {
+    if (has_many_messages(call.number)) return answer_messages(call, answer_in_deterministic_run);
     forget_closed_descriptors(call.engine.descriptor_kinds, call.number, call.argument);
     forget_closed_directories(call.engine, call.number, call.argument);
     FileCall files{call};
