@@ -181,6 +181,8 @@ constexpr std::array kRows{
                "the kernel's abort would jump to untranslated code"},
     SyscallRow{__NR_io_uring_setup, "io_uring_setup", observe, handlers::io_uring_setup,
                "a deterministic run has none: it moves bytes past the engine"},
+    SyscallRow{__NR_io_uring_enter, "io_uring_enter", observe, handlers::io_uring_enter,
+               "the engine's descriptors stay open"},
     SyscallRow{__NR_clone3, "clone3", emulate, handlers::clone3, "a new thread needs a %gs block and an engine stack"},
     SyscallRow{__NR_close_range, "close_range", observe, handlers::close_range, "the engine's descriptors stay open"},
     SyscallRow{__NR_openat2, "openat2", emulate, handlers::openat2,
