@@ -39,7 +39,7 @@ struct Search {
     Thread& thread;
     std::uint64_t pc;
     std::uint16_t limit;
-    bool indirect;  ///< the block is for an indirect branch
+    Arrival arrival;
     Block* block = nullptr;
     bool is_new = false;
     x86_64::Relocations* relocations = nullptr;  ///< for the store, if the block is to be stored
@@ -54,9 +54,10 @@ Found translate(Search& search, const x86_64::CodeBytes& code) {
     if (decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return Found::nothing;
     Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
     if (arena == nullptr) return Found::no_room;
-    search.block = x86_64::Translation{engine.cache,           *arena,        engine.counting,   engine.tuples,
-                                       engine.instrumentation, &engine.exact, search.relocations}
-                       .run(code, search.limit, search.indirect);
+    x86_64::Translation translation{engine.cache,           *arena,        engine.counting,   engine.tuples,
+                                    engine.instrumentation, &engine.exact, search.relocations};
+    if (search.arrival != Arrival::other) translation.count_executions();
+    search.block = translation.run(code, search.limit, search.arrival == Arrival::indirect);
     return search.block != nullptr ? Found::block : Found::no_room;
 }
 
@@ -150,7 +151,8 @@ void find_or_translate(Search& search) {
     search.relocations = nullptr;
     if (is_stored(search, *range)) {
         Engine& engine = *search.thread.engine;
-        search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc, search.indirect);
+        search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc,
+                                         search.arrival == Arrival::indirect);
         search.found = Found::block;
         if (search.block != nullptr) return;
         search.relocations = &engine.store.relocations();
@@ -189,9 +191,9 @@ void wait_for_code(const Engine& engine, std::uint64_t pc) {
         x86_64::guarded_copy(copy, at_address<const void>(page_end), 1);
 }
 
-Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indirect) {
+Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, Arrival arrival) {
     Engine& engine = *thread.engine;
-    Search search{thread, pc, limit, indirect};
+    Search search{thread, pc, limit, arrival};
     bool flushed = false;
     for (;;) {
         if (!x86_64::guarded_run(thread.reading, search_once, &search)) {

@@ -8,11 +8,17 @@
 
 namespace anyperf::engine {
 
-/// The translation of `pc`, made now if it does not exist. `limit`: Block::limit. `indirect`: the block is for an
-/// indirect branch, so a new one gets an indirect entry. Null if there is no instruction at `pc` that the engine can
-/// run. A full cache is flushed first: then Cache::generation has changed, and earlier numbers of blocks and exits are
-/// invalid. Precondition: the cache's lock is held, and Thread::in_cache is false.
-Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0, bool indirect = false);
+/// How a thread comes to a block.
+enum class Arrival : std::uint8_t {
+    other,
+    backward,  ///< by a direct branch that goes back: the block may begin a loop
+    indirect,  ///< by an indirect branch: a new block gets an indirect entry
+};
+
+/// The translation of `pc`, made now if it does not exist. `limit`: Block::limit. Null if there is no instruction at
+/// `pc` that the engine can run. A full cache is flushed first: then Cache::generation has changed, and earlier numbers
+/// of blocks and exits are invalid. Precondition: the cache's lock is held, and Thread::in_cache is false.
+Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0, Arrival arrival = Arrival::other);
 
 /// Waits until the instruction at `pc` can be read, if another thread may have to fill its page (userfaultfd(2)): that
 /// thread may need the cache's lock, which block_at() would hold while it waits. Called before the lock is taken. From

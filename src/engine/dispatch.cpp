@@ -49,6 +49,7 @@ struct BlockExit {
     std::uint32_t generation = 0;    ///< Cache::generation: if it changes, `id` is invalid
     x86_64::ClassSet counted = 0;    ///< classes that the block counts
     std::uint16_t limit = 0;         ///< Block::limit
+    bool backward = false;           ///< the target is not after the block
 };
 
 /// Copies what is needed of the exit and leaves the cache.
@@ -74,6 +75,7 @@ BlockExit take_exit(Thread& thread) {
         Block& block = cache.blocks[from];
         block_exit.counted = block.counted;
         block_exit.limit = block.limit;
+        block_exit.backward = block_exit.target < block.pc + block.guest_bytes;
         // The segment was counted in advance; its instructions from the breakpoint on have not run.
         if (thread.exit_reason == ExitReason::breakpoint) x86_64::uncount_from(thread, block, block_exit.target);
     }
@@ -160,7 +162,8 @@ void on_link(Thread& thread, const BlockExit& block_exit) {
     thread.registers.rip = block_exit.target;
     wait_for_code(*thread.engine, block_exit.target);
     cache.lock.lock();
-    Block* const block = block_at(thread, block_exit.target);
+    Block* const block =
+        block_at(thread, block_exit.target, 0, block_exit.backward ? Arrival::backward : Arrival::other);
     // block_at() may have flushed the cache: then the exit is gone, and another one may have its number.
     if (block != nullptr && cache.generation == block_exit.generation) {
         cache.link(block_exit.id, *block);
@@ -189,7 +192,7 @@ void on_indirect(Thread& thread) {
         go_to(thread, thread.registers.rip);
         return;
     }
-    Block* const block = block_at(thread, thread.missed_target, 0, true);
+    Block* const block = block_at(thread, thread.missed_target, 0, Arrival::indirect);
     if (block != nullptr && block->code == nullptr) {
         if (block->indirect_entry == 0) x86_64::add_indirect_entry(cache, *block);
         if (block->indirect_entry != 0) cache.add_to_table(block->indirect_entry);

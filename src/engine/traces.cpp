@@ -1,6 +1,8 @@
 // traces.cpp: see traces.h.
 #include "engine/traces.h"
 
+#include <algorithm>
+
 #include "engine/freestanding/kernel.h"
 #include "engine/log.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -82,8 +84,7 @@ bool path_goes_on(Thread& thread, std::uint64_t next) {
     if (path.count == TracePath::kMost || path.instructions >= x86_64::kLongestBlock) return false;
     if ((path.last_classes & bit(Class::calls)) != 0) return ++path.depth <= kDeepest;
     if ((path.last_classes & bit(Class::returns)) != 0) return path.depth-- != 0;
-    if (next == path.pc[0]) return false;
-    if ((path.last_classes & bit(Class::indirect)) == 0 && next <= path.last_branch) return false;
+    if (std::find(path.pc, path.pc + path.count, next) != path.pc + path.count) return false;
     const LockGuard held{thread.engine->cache.lock};
     const Block* const known = thread.engine->cache.find(next);
     return known == nullptr || !known->trace;

@@ -1,14 +1,14 @@
-// traces.h: which paths of a thread become traces (x86_64/translate/trace.cpp).
+// traces.h: which paths of a thread become traces (x86_64/traces/trace.cpp).
 //
 // PROBLEM. A loop or a function that runs often consists of several blocks, which are entered through jumps, and
 // through the table of indirect entries after each return. The order of blocks in memory is that in which they were
 // first met.
 //
-// MECHANISM. Each block counts how often it is executed (Cache::heat). A block that has become hot leaves to the
-// engine, which begins a path: the thread continues by *steps*, blocks that end with their first branch and always lead
-// to the engine (kPathStep). So the engine sees where each branch goes. The path ends where it would
-// - come back to its first step, or to a block that is a trace already, other than by a call;
-// - go back, other than by a call or a return: an inner loop is a trace of its own;
+// MECHANISM. A block that may begin a loop or a function counts how often it is executed (Cache::heat). One that has
+// become hot leaves to the engine, which begins a path: the thread continues by *steps*, blocks that end with their
+// first branch and always lead to the engine (kPathStep). So the engine sees where each branch goes. The path ends
+// where it would
+// - come back to one of its steps, or to a block that is a trace already, other than by a call or a return;
 // - return from the function that it began in;
 // - leave translated code, as at a system call, or become too long.
 // Then the steps are translated as one block, the trace, which takes the place of the block that was hot. What a thread

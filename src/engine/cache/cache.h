@@ -147,7 +147,7 @@ class Cache {
     std::uint32_t pair_returns_from = kNeverPaired;
     bool pairs_returns = false;  ///< they are; changed by free_all() only
     /// What each execution of a block that may become a trace's head adds to a word of 16 bits
-    /// (x86_64/translate/trace.cpp); 0: there are no traces. Set before the first block.
+    /// (x86_64/traces/trace.cpp); 0: there are no traces. Set before the first block.
     std::int8_t heat = 0;
     bool flushing = false;         ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;  ///< increased by free_all(), after which numbers of blocks and exits are used again

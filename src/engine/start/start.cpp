@@ -82,8 +82,11 @@ void decide_about_traces(Engine& engine) {
     const std::uint32_t wish = engine.run != nullptr ? engine.run->traces_from : 0;
     if (wish == 0 || wish == ~std::uint32_t{0}) return;
     const std::uint32_t executions = std::clamp(wish - 1, 1u, kWordEnd);
-    const std::uint32_t heat = std::min(kWordEnd / executions, kMostHeat);
+    // An odd step, so that the number of executions is no multiple of a loop's, which is often a power of two: the path
+    // would always be that of the loop's end.
+    const std::uint32_t heat = std::min(kWordEnd / executions | 1, kMostHeat);
     engine.cache.heat = static_cast<std::int8_t>(executions == 1 ? -1 : static_cast<int>(heat));
+    engine.tuples.reserve_for_traces();
 }
 
 /// Makes the process's Engine, or ends the process with a message.

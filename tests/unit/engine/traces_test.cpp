@@ -2,10 +2,12 @@
 // it. tests/engine runs such code.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -32,25 +34,32 @@ class Traces : public testing::TestWithParam<bool> {
         tuples_->begin(&threads_, 0);
         threads_ = thread_.get();
         cache_.executable.add({pc_, pc_ + kLoop.size(), false, false});
-        TracePath path{};
-        for (const std::uint64_t step : {kHead, kLeaf, kAfterCall, kMore}) path.pc[path.count++] = pc_ + step;
-        trace_ = translate(path);
+        trace_ = translate_loop({});
         ASSERT_NE(trace_, nullptr);
         ASSERT_TRUE(cache_.add_trace(*trace_));
     }
 
-    Block* translate(const TracePath& path) {
-        Translation translation{cache_, *arena_, {}, *tuples_, *instrumentation_};
+    Block* translate(const TracePath& path, Counting counting = {}) {
+        Translation translation{cache_, *arena_, counting, *tuples_, *instrumentation_};
         return translation.run_trace(path, false);
     }
 
-    std::string code(std::size_t index) const {
-        const std::size_t end = index == kInstructions ? trace_->host_bytes : trace_->marks[index + 1].host;
+    Block* translate_loop(Counting counting) {
+        TracePath path{};
+        for (const std::uint64_t step : {kHead, kLeaf, kAfterCall, kMore}) path.pc[path.count++] = pc_ + step;
+        return translate(path, counting);
+    }
+
+    std::string code(std::size_t index) const { return code_of(*trace_, index); }
+
+    /// The code of an instruction; of kInstructions, what follows the last one.
+    static std::string code_of(const Block& trace, std::size_t index) {
+        const std::size_t end = index == kInstructions ? trace.host_bytes : trace.marks[index + 1].host;
         std::string text;
-        for (std::size_t at = trace_->marks[index].host; at < end; ++at) {
+        for (std::size_t at = trace.marks[index].host; at < end; ++at) {
             constexpr const char* kDigits = "0123456789abcdef";
-            text += kDigits[trace_->host[at] >> 4];
-            text += kDigits[trace_->host[at] & 15];
+            text += kDigits[trace.host[at] >> 4];
+            text += kDigits[trace.host[at] & 15];
         }
         return text;
     }
@@ -83,24 +92,72 @@ testing::AssertionResult is_code(const std::string& text, const std::string& exp
     return same ? testing::AssertionSuccess() : testing::AssertionFailure() << text << " is not " << expected;
 }
 
+std::string spill_of(Register reg) {
+    return little(offsetof(Thread, spill) + std::size_t{8} * reg, 4);
+}
+
 TEST_P(Traces, HaveThisCode) {
-    const auto spill_of = [](Register reg) { return little(offsetof(Thread, spill) + std::size_t{8} * reg, 4); };
-    const std::string spills = "6548890c25" + spill_of(rcx) + "654c891c25" + spill_of(r11);
-    const std::string unspills = "65488b0c25" + spill_of(rcx) + "654c8b1c25" + spill_of(r11);
     const std::string distance = "........";
     ASSERT_EQ(trace_->instructions, std::size_t{kInstructions});
     EXPECT_EQ(code(kNop), "90");
     EXPECT_TRUE(is_code(code(kCall), "ff35" + distance));
     EXPECT_EQ(code(kLeafNop), "90");
-    // pop rcx; mov $-RETURN, r11; lea (rcx,r11), rcx; jrcxz +5; jmp OTHER
-    EXPECT_TRUE(is_code(code(kReturn), spills + "59" + "49bb" + little(-(pc_ + kAfterCall), 8) + "4a8d4c1900" + "e305" +
-                                           "e9" + distance + unspills));
+    EXPECT_EQ(code(kReturn), "488d642408");  // lea 8(rsp), rsp
     EXPECT_EQ(code(kXor), "31c0");
     const std::string jnz = code(kJz);  // a nop may align its operand
     EXPECT_TRUE(is_code(jnz.substr(jnz.size() - 12), "0f85" + distance));
     EXPECT_EQ(code(kInc), "ffc0");
     const std::string jump = code(kJump);
     EXPECT_TRUE(is_code(jump.substr(jump.size() - 10), "e9" + distance));
+}
+
+TEST_P(Traces, CheckWhereAReturnLeads) {
+    // head: call 1f; nop; ret; 1: mov eax, (rdi); ret: what is stored may be the return address
+    const std::vector<std::uint8_t> stores{0xe8, 2, 0, 0, 0, 0x90, 0xc3, 0x89, 0x07, 0xc3};
+    const std::uint64_t at = address_of(stores.data());
+    cache_.executable.add({at, at + stores.size(), false, false});
+    TracePath path{};
+    for (const std::uint64_t step : {0, 7, 5}) path.pc[path.count++] = at + step;
+    const Block* const trace = translate(path);
+    ASSERT_NE(trace, nullptr);
+    ASSERT_EQ(trace->instructions, 5u);
+    const std::string spills = "6548890c25" + spill_of(rcx) + "654c891c25" + spill_of(r11);
+    const std::string unspills = "65488b0c25" + spill_of(rcx) + "654c8b1c25" + spill_of(r11);
+    // mov (rsp), rcx; mov $-RETURN, r11; lea (rcx,r11), rcx; jrcxz OK; jmp EXIT; OK: lea 8(rsp), rsp
+    const std::string text = code_of(*trace, 2);
+    const std::string check = spills + "488b4c2400" + "49bb" + little(-(at + 5), 8) + "4a8d4c1900" + "e3";
+    EXPECT_EQ(text.substr(0, check.size()), check);
+    EXPECT_EQ(text.substr(check.size() + 2, unspills.size()), unspills);
+    EXPECT_EQ(text.substr(text.size() - unspills.size() - 10), unspills + "488d642408");
+    EXPECT_EQ(cache_.exits[trace->first_exit].target(), at + 9) << "a block that begins with the return";
+}
+
+TEST_P(Traces, AreCountedAsOneSegment) {
+    Block* const trace = translate_loop({.open = bit(Class::instructions) | bit(Class::taken)});
+    ASSERT_NE(trace, nullptr);
+    ASSERT_EQ(trace->instructions, std::size_t{kInstructions});
+    for (std::size_t i = 0; i < kInstructions; ++i) EXPECT_EQ(trace->marks[i].begins_segment != 0, i == 0);
+    const BlockPosition place = locate(*trace, address_of(trace->host) + trace->marks[kJz].host);
+    uncount_rest(*thread_, place);
+    EXPECT_EQ(thread_->tuples.word[static_cast<std::size_t>(Class::instructions)], -std::uint64_t{3});
+    EXPECT_EQ(thread_->tuples.word[static_cast<std::size_t>(Class::taken)], -std::uint64_t{2}) << "jz and jmp";
+}
+
+TEST_P(Traces, TakeBackWhatHasNotRunAtAnExit) {
+    const Block* const trace = translate_loop({.open = bit(Class::instructions)});
+    ASSERT_NE(trace, nullptr);
+    const std::string jnz = code_of(*trace, kJz);
+    ASSERT_EQ(jnz.substr(0, 4), "0f85");
+    const std::size_t end = trace->marks[kJz + 1].host;
+    std::int32_t distance = 0;
+    std::memcpy(&distance, trace->host + end - sizeof distance, sizeof distance);
+    std::string exit = code_of(*trace, kInstructions);
+    exit = exit.substr(2 * (end + static_cast<std::size_t>(distance) - trace->marks[kInstructions].host));
+    // inc and jmp have not run. What follows at the exit's target, an int3, shows the flags.
+    const std::string word = "........";  // of the tuple of two instructions
+    const std::string subtraction = "6548890c25" + spill_of(rcx) + "65488b0c25" + word + "488d49ff" + "6548890c25" +
+                                    word + "65488b0c25" + spill_of(rcx);
+    EXPECT_TRUE(is_code(exit.substr(0, subtraction.size()), subtraction));
 }
 
 TEST_P(Traces, LeadToTheWaysThatTheyDoNotTake) {
@@ -116,15 +173,6 @@ TEST_P(Traces, HostAddressesAreInTheRightPieces) {
         EXPECT_EQ(start.index, i);
         EXPECT_EQ(start.pc, pc_ + kPlaces[i]);
     }
-    const BlockPosition middle = locate(*trace_, address_of(trace_->host) + trace_->marks[kReturn].host + 20);
-    EXPECT_FALSE(middle.exact);
-    EXPECT_EQ(middle.pc, pc_ + 17);
-    Registers registers{};
-    thread_->spill[rcx] = 0xcc;
-    thread_->spill[r11] = 0x11;
-    restore_spilled(*thread_, middle, registers);
-    EXPECT_EQ(registers.r[rcx], 0xccu);
-    EXPECT_EQ(registers.r[r11], 0x11u);
 }
 
 TEST_P(Traces, GoWithTheCodeOfEachPiece) {
@@ -171,19 +219,71 @@ TEST_P(Traces, EndBeforeABreakpoint) {
 
 TEST_P(Traces, BeginWithBlocksThatCountTheirExecutions) {
     cache_.remove(*trace_);
-    const auto prologue = [&] {
+    const auto prologue = [&](bool may_be_head = true) {
         Translation translation{cache_, *arena_, {}, *tuples_, *instrumentation_};
+        if (may_be_head) translation.count_executions();
         const Block* const block = translation.run({pc_ + kAfterCall, kLoop.data() + kAfterCall, 12}, 0, false);
         return block == nullptr ? ~0u : unsigned{block->marks[0].host};
     };
     EXPECT_EQ(prologue(), 0u);
     cache_.heat = 64;
     EXPECT_EQ(prologue(), 16u);
+    EXPECT_EQ(prologue(false), 0u);
+    cache_.heat = -1;
+    EXPECT_EQ(prologue(false), 16u);
     cache_.pairs_returns = true;
     EXPECT_EQ(prologue(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(SeparateWrites, Traces, testing::Bool());
+
+/// Whether the return after a call in a trace needs no check, if `between` is what runs between the two.
+bool is_safe(std::vector<std::uint8_t> between) {
+    std::vector<std::uint8_t> code{0xe8, 0, 0, 0, 0};
+    code.insert(code.end(), between.begin(), between.end());
+    code.push_back(0xc3);
+    TraceStack stack;
+    bool safe = false;
+    for (std::size_t at = 0; at < code.size();) {
+        Instruction instruction;
+        if (decode(&code[at], code.size() - at, instruction) != DecodeStatus::ok) return false;
+        safe = stack.follow(instruction, &code[at]);
+        at += instruction.length;
+    }
+    return safe;
+}
+
+TEST(TraceStack, NeedsNoCheckIfTheReturnAddressCanNotHaveChanged) {
+    EXPECT_TRUE(is_safe({}));
+    EXPECT_TRUE(is_safe({0x48, 0x8b, 0x07}));                    // mov (rdi), rax
+    EXPECT_TRUE(is_safe({0x55, 0x41, 0x54, 0x41, 0x5c, 0x5d}));  // push rbp, r12; pop r12, rbp
+    EXPECT_TRUE(is_safe({0x48, 0x83, 0xec, 8, 0x48, 0x89, 4, 0x24, 0x48, 0x83, 0xc4, 8}));           // mov rax, (rsp)
+    EXPECT_TRUE(is_safe({0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0x89, 0x45, 0xfc, 0xc9}));  // -4(rbp); leave
+    EXPECT_TRUE(is_safe({0x48, 0x89, 0x44, 0x24, 0xf8}));                                            // mov rax, -8(rsp)
+    EXPECT_TRUE(is_safe({0x6a, 1, 0x48, 0x8d, 0x64, 0x24, 8}));  // push $1; lea 8(rsp), rsp
+    EXPECT_TRUE(is_safe({0xe8, 0, 0, 0, 0, 0xc2, 0, 0}));        // a call and its return
+}
+
+TEST(TraceStack, NeedsACheckIfItMayHaveChanged) {
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0x07}));              // mov rax, (rdi)
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0x05, 0, 0, 0, 0}));  // mov rax, 0(rip)
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0x04, 0x24}));        // mov rax, (rsp)
+    EXPECT_FALSE(is_safe({0x89, 0x44, 0x24, 0xfd}));        // mov eax, -3(rsp)
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0x44, 0x0c, 0xf8}));  // mov rax, -8(rsp,rcx)
+    EXPECT_FALSE(is_safe({0x89, 0x45, 0xfc}));              // mov eax, -4(rbp): rbp is not known
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0xe5, 0x48, 0xff, 0xc5, 0x89, 0x45, 0xf0}));  // mov rsp, rbp; inc rbp; …
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0xe5, 0x89, 0x45, 0}));                       // mov eax, 0(rbp)
+    EXPECT_FALSE(is_safe({0x58, 0x50}));                                            // pop rax; push rax
+    EXPECT_FALSE(is_safe({0x48, 0x83, 0xc4, 8}));                                   // add $8, rsp
+    EXPECT_FALSE(is_safe({0x48, 0x83, 0xe4, 0xf0}));                                // and $-16, rsp
+    EXPECT_FALSE(is_safe({0x48, 0x89, 0xc4}));                                      // mov rax, rsp
+    EXPECT_FALSE(is_safe({0x5c}));                                                  // pop rsp
+    EXPECT_FALSE(is_safe({0xf3, 0x48, 0xab}));                                      // rep stosq
+    EXPECT_FALSE(is_safe({0x48, 0x0f, 0xab, 0x44, 0x24, 0xf0}));                    // bts rax, -16(rsp): any bit
+    EXPECT_FALSE(is_safe({0x66, 0x50, 0x66, 0x58}));                                // push ax; pop ax
+    EXPECT_FALSE(is_safe({0x0f, 0xae, 0xf0}));                                      // mfence
+    EXPECT_FALSE(is_safe({0xf0, 0x48, 0x83, 0x44, 0x24, 0xf0, 1}));                 // lock addq $1, -16(rsp)
+}
 
 }  // namespace
 }  // namespace traces

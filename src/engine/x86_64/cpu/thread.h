@@ -52,7 +52,7 @@ inline constexpr std::size_t kReturnPads = 4096;
 /// The memory of the branch predictors that translated code can use itself (translate/predict.h).
 inline constexpr std::size_t kPredictorWords = models::Branches::words(models::BranchUnit{});
 
-/// Words that count how often blocks are executed, by the low bits of their numbers (translate/trace.cpp).
+/// Words that count how often blocks are executed, by the low bits of their numbers (traces/trace.cpp).
 inline constexpr std::size_t kHeatWords = 4096;
 
 /// The path that a thread has taken since a block became hot: a trace will follow it (engine/traces.h).

@@ -73,12 +73,12 @@ ClassSet counted_at_start(const Instruction& instruction) {
 /// What the segment that begins with instruction `first` adds to each class. Instructions are always counted.
 run::Tuple Translation::tuple_of(std::size_t first) const {
     run::Tuple tuple{};
-    const std::size_t end = decoded_.segment_end(first);
+    const std::size_t end = counted_end(first);
     const ClassSet open = counting_.open | bit(Class::instructions) | kCountsTwice;
     std::size_t cost = 0;
     std::size_t busy = 0;
     for (std::size_t i = first; i < end; ++i) {
-        const ClassSet counted = counted_at_start(decoded_.instructions[i]) & open;
+        const ClassSet counted = counted_in_advance(i) & open;
         add_amounts(tuple, counted);
         if (counted == 0) continue;
         cost += costs_[i].cost;
@@ -187,7 +187,8 @@ WordAdditions Translation::additions_of(const run::Tuple& tuple) {
         within.amount[row] = run::kLargestAmount;
         words.add(word_offset(row), tuple.amount[row] - static_cast<std::int32_t>(run::kLargestAmount));
     }
-    const Additions additions = tuples_.additions_of(within);
+    const auto use = is_trace() ? TupleTable::Use::trace : TupleTable::Use::block;
+    const Additions additions = tuples_.additions_of(within, use);
     note_tuple(within, additions);
     for (std::size_t i = 0; i < additions.count; ++i)
         words.add(word_offset(additions.part[i].word), additions.part[i].amount);

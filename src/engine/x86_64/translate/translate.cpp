@@ -14,7 +14,7 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
     here.lent = (index <= lent_until_ ? lent_ : rsp) & 7u;
     here.spilled = spilled;
-    const ClassSet classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
+    const ClassSet classes = index < decoded_.count ? counted_in_advance(index) : ClassSet{0};
     here.set_classes(classes);
     const InstructionCost cost = classes != 0 ? costs_[index] : InstructionCost{};
     here.cost = cost.cost & 511u;
@@ -108,21 +108,22 @@ void Translation::emit_instructions() {
         spilled_ = Mark::kNone;
         mark(i, Mark::kNone);
         block_->marks[i].begins_segment = begins_segment;
-        begins_segment = instruction.control != Control::none;
+        const bool ends_segment = instruction.control != Control::none;
         if (!single_instruction_) emit_access_check(instruction, address);
         emit_captures(i, false);
-        if (!begins_segment)
+        if (!ends_segment)
             emit_plain(instruction, address);
         else if (last)
             emit_block_end(instruction, address);
         else if (is_trace())
-            emit_trace_branch(instruction, address, address_after(i, address));
+            emit_trace_branch(i, address, address_after(i, address));
         else if (is_call(instruction))
             emit_paired_call(instruction, address);
         else
             emit_side_exit(instruction, address);
         block_->marks[i].spilled = spilled_;
-        if (!begins_segment) emit_captures(i, true);
+        if (!ends_segment) emit_captures(i, true);
+        begins_segment = ends_segment && !counts_once();
         address = address_after(i, address);
     }
     mark(decoded_.count, Mark::kNone);
@@ -132,6 +133,7 @@ void Translation::emit_instructions() {
     else if (!decoded_.ends_in_control())
         emit_direct_exit(address);
     emit_call_tails();
+    emit_trace_exits();
 }
 
 void Translation::relocate(const Emitter& code, RelocationKind kind, const std::uint8_t* field, std::uint64_t value,

@@ -92,6 +92,17 @@ inline constexpr std::size_t kMostPieces = 24;  ///< of a trace
 /// How many direct branches flags_are_dead() follows for a prologue. One is enough to decide 89 of 100 blocks, two 92.
 inline constexpr unsigned kFlagDepth = 2;
 
+/// A way out of a trace before its end.
+struct TraceExit {
+    std::uint64_t target;   ///< where it leads
+    std::size_t rest;       ///< index of the first instruction that has not run then
+    std::int32_t taken;     ///< what to add to the count of taken branches, beside what the rest counts
+    std::uint8_t* operand;  ///< of the jump that leads to its code
+};
+
+/// What an exit of a trace adds to each counter.
+using TraceAmounts = std::array<std::int32_t, run::kCounters>;
+
 /// Translates one block, once. It owns nothing: blocks, exits and marks are records of the cache. If run() fails, the
 /// records that it has allocated stay unused until the cache is emptied.
 class Translation {
@@ -119,7 +130,10 @@ class Translation {
     /// the bytes of `code` do not change during the call.
     Block* run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry);
 
-    /// Translates the longest part of a path that a trace can follow (trace.cpp), at least its first step. Null as
+    /// The block may begin a loop or a function: it counts its executions, if there are traces. Call it before run().
+    void count_executions() { counts_executions_ = true; }
+
+    /// Translates the longest part of a path that a trace can follow (x86_64/traces), at least its first step. Null as
     /// run(); preconditions as there.
     Block* run_trace(const TracePath& path, bool indirect_entry);
 
@@ -132,11 +146,16 @@ class Translation {
     void end_step();
     void emit_instructions();
     std::uint64_t address_after(std::size_t index, std::uint64_t address) const;
+    /// Index after the last instruction of the segment that begins with instruction `first`, as far as counts are
+    /// concerned: a trace is counted as a whole.
+    std::size_t counted_end(std::size_t first) const {
+        return counts_once() ? decoded_.count : decoded_.segment_end(first);
+    }
     DecodedTail tail_from(std::size_t index) const {
         return is_trace() ? DecodedTail{} : DecodedTail{&decoded_, index};
     }
 
-    // trace.cpp: blocks that count their executions, and traces
+    // traces/trace.cpp: blocks that count their executions, and traces
     bool is_plain() const;
     bool is_trace() const { return piece_count_ != 0; }
     void emit_heat();
@@ -144,10 +163,21 @@ class Translation {
     bool decode_step(std::uint64_t pc);
     bool continues_to(std::uint64_t address, std::uint64_t next);
     bool begin_trace(const TracePath& path);
-    void emit_trace_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next);
-    void emit_taken_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next);
-    void emit_indirect_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next);
-    void emit_target_check(std::uint64_t expected);
+    void emit_trace_branch(std::size_t index, std::uint64_t address, std::uint64_t next);
+    void emit_trace_conditional(std::size_t index, std::uint64_t address);
+    void emit_check(std::size_t index, std::uint64_t address, std::uint64_t expected);
+    bool fits_tuple() const;
+    std::uint64_t find_safe_returns() const;
+
+    // traces/trace_exits.cpp: ways out of a trace before its end
+    bool counts_once() const { return is_trace() && counting_.on(); }
+    bool is_taken_in_trace(std::size_t index) const;
+    ClassSet counted_in_advance(std::size_t index) const;
+    void leave_trace_if(Condition condition, TraceExit exit);
+    void leave_trace(TraceExit exit);
+    void emit_trace_exits();
+    TraceAmounts correction_of(const TraceExit& exit) const;
+    WordAdditions additions_of_exit(const TraceAmounts& amount);
 
     // count.cpp: budget and counters
     void emit_prologue(std::size_t first, std::uint64_t pc);
@@ -320,6 +350,7 @@ class Translation {
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     bool path_step_ = false;            ///< the limit is kPathStep
+    bool counts_executions_ = false;
     Emitter hot_;
     Emitter cold_;
     CodeBytes code_;
@@ -336,6 +367,9 @@ class Translation {
     std::size_t piece_count_ = 0;                     ///< 0: the block is no trace
     std::array<std::uint64_t, kMostPieces> returns_;  ///< of calls in the trace that have not returned there
     std::size_t depth_ = 0;                           ///< number of `returns_`
+    std::uint64_t safe_returns_ = 0;                  ///< by index: returns in the trace that need no check
+    std::array<TraceExit, TracePath::kMost> trace_exits_;
+    std::size_t trace_exit_count_ = 0;
     std::array<CallTail, kMaximumCalls + 1> tails_;
     std::size_t tail_count_ = 0;
     std::uint8_t spilled_ = Mark::kNone;  ///< registers that the current instruction spills, as in Mark::spilled

@@ -122,11 +122,15 @@ Additions TupleTable::words_of(Known& known) {
     return additions;
 }
 
-Additions TupleTable::additions_of(const Tuple& tuple) {
+std::size_t TupleTable::limit_of(Use use) const {
+    return limit_ - (use == Use::block ? reserved_ : use == Use::trace_exit ? reserved_ / 2 : 0);
+}
+
+Additions TupleTable::additions_of(const Tuple& tuple, Use use) {
     if (is_empty(packed(tuple))) return {};
     std::uint16_t& slot = slot_of(tuple);
     if (slot != 0) return words_of(known_[slot]);
-    if (used_ == limit_) return compose(slot, tuple);
+    if (used_ >= limit_of(use)) return compose(slot, tuple);
     Known* const known = remember(slot, tuple);
     if (known == nullptr) return compose(slot, tuple);
     known->word[known->turns++] = new_word(tuple);

@@ -48,9 +48,15 @@ class TupleTable {
     /// `threads`: the list of the process's threads. `limit`: tuples that get words; 0: as many as fit.
     void begin(Thread* const* threads, std::size_t limit);
 
+    /// Keeps some words for traces. Call it after begin().
+    void reserve_for_traces() { reserved_ = (limit_ - run::kCounters) / 4; }
+
+    /// What is counted: blocks may not use the words that are kept for traces, exits of traces only half of them.
+    enum class Use { block, trace, trace_exit };
+
     /// The words for a segment that adds `tuple`. No parts if that is nothing. They have a meaning in the memory of all
     /// attached threads.
-    Additions additions_of(const run::Tuple& tuple);
+    Additions additions_of(const run::Tuple& tuple, Use use = Use::block);
 
     /// Begins with what the words of `counts` mean: the thread has had them before an execve. Call it before attach().
     void adopt(const run::TupleCounts& counts);
@@ -79,6 +85,7 @@ class TupleTable {
     static constexpr std::size_t kSlots = 2 * kMostKnown;
 
     std::uint16_t& slot_of(const run::Tuple& tuple);
+    std::size_t limit_of(Use use) const;
     Known* remember(std::uint16_t& slot, const run::Tuple& tuple);
     Additions words_of(Known& known);
     std::uint16_t new_word(const run::Tuple& tuple);
@@ -87,6 +94,7 @@ class TupleTable {
 
     Thread* const* threads_;
     std::size_t limit_;       ///< of words
+    std::size_t reserved_;    ///< of them, for traces
     std::size_t used_;        ///< words
     std::size_t known_used_;  ///< known_[0] is not used
     std::array<run::Tuple, run::kTupleWords> meaning_;

@@ -4,43 +4,48 @@
 //
 // What a branch in a trace becomes; its target follows:
 //
-//   jcc, not taken        jcc  EXIT                                  a side exit, as in any block
-//   jcc, taken            jncc EXIT        count the taken branch    the exit leads to the way not taken
-//   jmp                   nop                                        so that it has a place of its own
+//   jcc, not taken        jcc  EXIT                  to its target
+//   jcc, taken            jncc EXIT                  to the way not taken
+//   jmp                   nop                        so that it has a place of its own
 //   call                  push RETURN
-//   ret                   mov  rcx, %gs:SPILL     mov  r11, %gs:SPILL     pop  rcx     and the check of the target
-//   jmp, call *WORD(rip)  mov  rcx, %gs:SPILL     mov  r11, %gs:SPILL     mov  WORD(rip), rcx
-//                         push RETURN, of a call                          and the check of the target
+//   ret                   lea  8(rsp), rsp           if nothing can have changed the return address (trace_stack.h)
+//   other ret             the check, with `mov (rsp), rcx` for the load; lea 8(rsp), rsp
+//   jmp, call *OPERAND    the check; push RETURN, of a call
 //
-//   the check:  mov  $-EXPECTED, r11     lea  (rcx,r11), rcx     jrcxz OK     jmp OTHER
-//          OK:  mov  %gs:SPILL, rcx      mov  %gs:SPILL, r11
-//       OTHER:  mov  $EXPECTED, r11      lea  (rcx,r11), rcx                in the cold part: rcx is the target again
-//               movzx cx, r11d           jmp  *TABLE(,r11,8)                as of any indirect branch
+//   the check:  mov  rcx, %gs:SPILL     mov  r11, %gs:SPILL     mov  OPERAND, rcx
+//               mov  $-EXPECTED, r11    lea  (rcx,r11), rcx     jrcxz OK
+//               mov  %gs:SPILL, rcx     mov  %gs:SPILL, r11     jmp  EXIT         to the branch itself
+//          OK:  mov  %gs:SPILL, rcx     mov  %gs:SPILL, r11
 //
-// No flag changes. Each segment counts itself by its prologue, as in a block, so a trace that is left at any point has
-// counted what has run, and the marks say what to take back in the middle of a segment.
+// No flag changes: whatever the branch leads to may read them. A check that fails leads to a block that begins with the
+// branch. So a trace does not begin with such a branch: it would lead to itself.
 //
-// Faults: the push of a call, the pop of a return, and the load and push of an indirect branch fault as in
-// branches.cpp, before a register of the application has changed but those in Mark::spilled. Nothing else here faults.
+// A trace is counted as one segment, by the prologue at its start, with the branches that are taken on the path. An
+// exit takes back what has not run (trace_exits.cpp); so do the marks, as in any segment, when a thread is stopped.
+//
+// Faults: the push of a call and the load of a check fault as in branches.cpp, before a register of the application has
+// changed but those in Mark::spilled. Nothing else here faults.
 //
 // A block that may become the head of a trace begins by counting its executions, if its first segment overwrites the
-// flags:
+// flags. It is one that was first met by a branch that goes back, or by an indirect branch; in tests any block.
 //
 //   66 65 83 04 25 HEAT STEP     add  $STEP, %gs:HEAT                16 bits; they run over after 65,536 / STEP times
 //   0f 82 EXIT                   jc   EXIT                           ExitReason::hot, before anything is counted
 //
 // The word is the thread's, by the low bits of the block's number. Blocks that share one become hot a little early.
 #include <algorithm>
+#include <limits>
 
 #include "engine/freestanding/kernel.h"
+#include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
 
 void Translation::emit_heat() {
-    if (cache_.heat == 0 || block_->limit != 0 || is_trace() || relocations_ != nullptr || counting_.budgeted ||
-        cache_.pairs_returns || decoded_.count == 0 || !is_plain())
+    if (cache_.heat == 0 || !(counts_executions_ || cache_.heat < 0) || block_->limit != 0 || is_trace() ||
+        relocations_ != nullptr || counting_.budgeted || cache_.pairs_returns || decoded_.count == 0 || !is_plain())
         return;
     // No code beyond the block is decoded for this: most blocks are never hot.
     constexpr unsigned kNoBranch = 0;
@@ -81,8 +86,10 @@ bool Translation::decode_step(std::uint64_t pc) {
 bool Translation::continues_to(std::uint64_t address, std::uint64_t next) {
     const Instruction& branch = decoded_.instructions[decoded_.count - 1];
     const std::uint64_t after = address + branch.length;
-    const bool by_word =
-        branch.rip_relative && branch.segment == Segment::none && !instrumentation_.targets.holds(next);
+    // Words at a fixed address rarely change. What another operand leads to does: a wrong guess costs more than a right
+    // one gains (docs/engine.md, "Traces").
+    const bool can_check = branch.rip_relative && branch.segment == Segment::none && decoded_.count > 1 &&
+                           !instrumentation_.targets.holds(next);
     switch (branch.control) {
         case Control::conditional: {
             const std::uint64_t target = branch_target(branch, address);
@@ -91,12 +98,15 @@ bool Translation::continues_to(std::uint64_t address, std::uint64_t next) {
         case Control::jump: return next == branch_target(branch, address);
         case Control::call:
         case Control::call_indirect:
-            if (branch.control == Control::call ? next != branch_target(branch, address) : !by_word) return false;
+            if (branch.control == Control::call ? next != branch_target(branch, address) : !can_check) return false;
             if (depth_ == returns_.size()) return false;
             returns_[depth_++] = after;
             return true;
-        case Control::ret: return depth_ != 0 && next == returns_[--depth_] && !instrumentation_.targets.holds(next);
-        case Control::jump_indirect: return by_word;
+        case Control::ret:
+            if (depth_ == 0) return false;
+            --depth_;
+            return next == returns_[depth_] && !instrumentation_.targets.holds(next);
+        case Control::jump_indirect: return can_check;
         default: return false;
     }
 }
@@ -111,10 +121,30 @@ void Translation::decode_path(const TracePath& path) {
     }
 }
 
+/// Whether a tuple can count the whole trace: the time that it keeps the core busy may be too long.
+bool Translation::fits_tuple() const {
+    std::size_t busy = 0;
+    for (std::size_t i = 0; i < decoded_.count; ++i) busy += costs_[i].busy;
+    return busy <= std::numeric_limits<std::uint8_t>::max();
+}
+
+std::uint64_t Translation::find_safe_returns() const {
+    static_assert(kLongestBlock <= 64);
+    std::uint64_t safe = 0;
+    TraceStack stack;
+    std::uint64_t address = decoded_.pc;
+    for (std::size_t i = 0; i < decoded_.count; address = address_after(i++, address))
+        if (stack.follow(decoded_.instructions[i], at_address<const std::uint8_t>(address)))
+            safe |= std::uint64_t{1} << i;
+    return safe;
+}
+
 bool Translation::begin_trace(const TracePath& path) {
     decode_path(path);
     if (decoded_.count == 0 || !is_plain()) return false;
     if (counts_cost()) compute_costs();
+    if (!fits_tuple()) return false;
+    safe_returns_ = find_safe_returns();
     id_ = cache_.blocks.allocate();
     const std::uint32_t marks = cache_.marks.allocate(static_cast<std::uint32_t>(decoded_.count + piece_count_ + 2));
     if (id_ == 0 || marks == 0) return false;
@@ -136,53 +166,51 @@ Block* Translation::run_trace(const TracePath& path, bool indirect_entry) {
 }
 
 /// Emits a branch after which the trace goes on, at `next`.
-void Translation::emit_trace_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next) {
+void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, std::uint64_t next) {
+    const Instruction& instruction = decoded_.instructions[index];
     switch (instruction.control) {
-        case Control::conditional:
-            if (next == address + instruction.length) return emit_side_exit(instruction, address);
-            return emit_taken_branch(instruction, address, next);
+        case Control::conditional: return emit_trace_conditional(index, address);
         case Control::jump: return hot_.nop(1);
         case Control::call: return push_constant(address + instruction.length);
         case Control::ret:
-        case Control::jump_indirect:
-        case Control::call_indirect: return emit_indirect_branch(instruction, address, next);
+            if ((safe_returns_ >> index & 1) == 0) emit_check(index, address, next);
+            return hot_.lea(rsp, rsp, static_cast<std::int32_t>(sizeof(std::uint64_t) + instruction.immediate));
+        case Control::jump_indirect: return emit_check(index, address, next);
+        case Control::call_indirect:
+            emit_check(index, address, next);
+            return push_constant(address + instruction.length);
         default: return;
     }
 }
 
-void Translation::emit_taken_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next) {
-    const ExitId id = new_exit(address + instruction.length);
-    if (id == 0) return;
-    align_operand(2);
-    hot_.jcc(static_cast<Condition>((instruction.opcode & 15) ^ 1), unlinked_stub(id, hot_.at() + 2));
-    emit_taken_count(next);
+void Translation::emit_trace_conditional(std::size_t index, std::uint64_t address) {
+    const Instruction& instruction = decoded_.instructions[index];
+    const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
+    if (is_taken_in_trace(index))
+        leave_trace_if(static_cast<Condition>(condition ^ 1), {address + instruction.length, index + 1, -1, nullptr});
+    else
+        leave_trace_if(static_cast<Condition>(condition), {branch_target(instruction, address), index + 1, 1, nullptr});
 }
 
-void Translation::emit_indirect_branch(const Instruction& instruction, std::uint64_t address, std::uint64_t next) {
+/// Goes on if the branch at `address` leads to `expected`. It has had no effect then.
+void Translation::emit_check(std::size_t index, std::uint64_t address, std::uint64_t expected) {
+    const Instruction& instruction = decoded_.instructions[index];
     spill(kTargetRegister);
     spill(kScratchRegister);
     spilled_ = kTargetRegister | kScratchRegister << 4;
     if (instruction.control == Control::ret)
-        pop_return_address(instruction);
+        hot_.load_stack(kTargetRegister, 0);
     else
         load_operand(instruction, address, kTargetRegister);
-    if (is_call(instruction)) push_constant(address + instruction.length);
-    emit_target_check(next);
-}
-
-/// Goes on if kTargetRegister has the expected address of the application; else to where that leads.
-void Translation::emit_target_check(std::uint64_t expected) {
     hot_.mov(kScratchRegister, -expected);
     hot_.lea_sum(kTargetRegister, kTargetRegister, kScratchRegister);
     std::uint8_t* const same = hot_.jrcxz_forward();
-    hot_.jmp(cold_.at());
+    unspill(kTargetRegister);
+    unspill(kScratchRegister);
+    leave_trace({address, index, 0, nullptr});
     hot_.bind(same);
     unspill(kTargetRegister);
     unspill(kScratchRegister);
-    cold_.mov(kScratchRegister, expected);
-    cold_.lea_sum(kTargetRegister, kTargetRegister, kScratchRegister);
-    cold_.movzx16(kScratchRegister, kTargetRegister);
-    cold_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.indirect_table())), kScratchRegister);
 }
 
 }  // namespace anyperf::engine::x86_64
