@@ -95,6 +95,9 @@ long splice(Call&);
 long sendfile(Call&);
 long io_uring_setup(Call&);
 
+// submission_queues.cpp: requests of rings to close the engine's descriptors
+long io_uring_enter(Call&);
+
 // time: the time of a deterministic run. Without --deterministic all of them are the kernel's
 long clock_gettime(Call&);
 long clock_getres(Call&);

@@ -5,8 +5,8 @@
 // its port by connect(2), the kernel chooses and programs see that number all the same: it is translated in every
 // address that they give or get. Ports that a program of the run names stay as they are.
 //
-// LIMITS. Not translated: addresses in sendmmsg(2) and recvmmsg(2), /proc/net and netlink. After 4,536 ports the first
-// numbers are used again. A program outside of the run must know the kernel's port.
+// LIMITS. Not translated: /proc/net and netlink. After 4,536 ports the first numbers are used again. A program outside
+// of the run must know the kernel's port.
 #pragma once
 
 #include <netinet/in.h>

@@ -19,6 +19,7 @@
 #include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/made_files.h"
+#include "engine/syscalls/messages.h"
 #include "engine/syscalls/own_memory_file.h"
 #include "engine/syscalls/ports.h"
 #include "engine/syscalls/turn_calls.h"
@@ -180,6 +181,8 @@ constexpr std::array kRows{
                "the kernel's abort would jump to untranslated code"},
     SyscallRow{__NR_io_uring_setup, "io_uring_setup", observe, handlers::io_uring_setup,
                "a deterministic run has none: it moves bytes past the engine"},
+    SyscallRow{__NR_io_uring_enter, "io_uring_enter", observe, handlers::io_uring_enter,
+               "the engine's descriptors stay open"},
     SyscallRow{__NR_clone3, "clone3", emulate, handlers::clone3, "a new thread needs a %gs block and an engine stack"},
     SyscallRow{__NR_close_range, "close_range", observe, handlers::close_range, "the engine's descriptors stay open"},
     SyscallRow{__NR_openat2, "openat2", emulate, handlers::openat2,
@@ -290,6 +293,7 @@ long answer_call(Call& call) {
 }
 
 long answer_in_deterministic_run(Call& call) {
+    if (has_many_messages(call.number)) return answer_messages(call, answer_in_deterministic_run);
     forget_closed_descriptors(call.engine.descriptor_kinds, call.number, call.argument);
     forget_closed_directories(call.engine, call.number, call.argument);
     FileCall files{call};

@@ -19,6 +19,7 @@
 #include "engine/syscalls/file_kinds.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/random_files.h"
+#include "engine/syscalls/submission_queues.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -125,7 +126,11 @@ long sendfile(Call& call) {
 }
 
 long io_uring_setup(Call& call) {
-    return replaces_randomness(call) ? -ENOSYS : call.pass_to_kernel();
+    if (replaces_randomness(call)) return -ENOSYS;
+    const std::uint64_t place = call.argument[1];
+    const long ring = call.pass_to_kernel();
+    if (!is_error(ring)) note_submission_queue(static_cast<std::int32_t>(ring), place);
+    return ring;
 }
 
 }  // namespace handlers

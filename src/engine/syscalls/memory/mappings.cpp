@@ -21,6 +21,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/locked_memory.h"
 #include "engine/syscalls/memory_limits.h"
+#include "engine/syscalls/submission_queues.h"
 #include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine::handlers {
@@ -163,6 +164,7 @@ long mmap(Call& call) {
     const long got = call.pass_to_kernel();
     // The protection that the application asked for, not the one with PROT_READ added.
     if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), call.argument[1], protection, unseen);
+    if (was_done(got)) note_mapped_queue(call.argument[4], call.argument[5], static_cast<std::uint64_t>(got));
     if (was_done(got) && executes(protection) && !unseen) store_mapping(call, static_cast<std::uint64_t>(got));
     if (was_done(got) && turns::on(call.engine))
         turn_calls::note_mapping(call.engine, static_cast<std::uint64_t>(got), call.argument[1], call.argument[3],

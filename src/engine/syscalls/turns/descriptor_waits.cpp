@@ -24,6 +24,7 @@
 #include "engine/syscalls/file_kinds.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/syscalls/turns/descriptors.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine::turn_calls {
 
@@ -81,9 +82,7 @@ constexpr unsigned kNoFlags = 6;  ///< an argument that no call has
 unsigned flags_argument(std::uint64_t number) {
     switch (number) {
         case __NR_recvfrom:
-        case __NR_sendto:
-        case __NR_recvmmsg:
-        case __NR_sendmmsg: return 3;
+        case __NR_sendto: return 3;
         case __NR_recvmsg:
         case __NR_sendmsg: return 2;
         default: return kNoFlags;
@@ -100,31 +99,81 @@ std::uint64_t bytes_of(const Call& call) {
     return call.number == __NR_write || call.number == __NR_sendto ? call.argument[2] : 0;
 }
 
+/// The ranges of memory that writev(2) or sendmsg(2) writes.
+struct Ranges {
+    std::uint64_t place = 0;
+    std::uint64_t count = 0;
+
+    /// One of them; empty if it can't be read.
+    iovec at(std::uint64_t i) const {
+        iovec one{};
+        x86_64::guarded_read(place + i * sizeof one, one);
+        return one;
+    }
+};
+
+Ranges ranges_of(const Call& call) {
+    constexpr std::size_t kMost = 1024;  // UIO_MAXIOV
+    msghdr message{};
+    if (call.number == __NR_writev) return {call.argument[1], std::min<std::uint64_t>(call.argument[2], kMost)};
+    if (call.number != __NR_sendmsg || !x86_64::guarded_read(call.argument[1], message)) return {};
+    return {address_of(message.msg_iov), std::min(message.msg_iovlen, kMost)};
+}
+
+/// The same where the call has ranges.
+std::uint64_t all_bytes_of(const Call& call) {
+    std::uint64_t bytes = bytes_of(call);
+    const Ranges ranges = ranges_of(call);
+    for (std::uint64_t i = 0; i < ranges.count; ++i) bytes += ranges.at(i).iov_len;
+    return bytes;
+}
+
+/// The next ranges to be written after the first `done` bytes.
+struct NextRanges {
+    iovec range[16];
+    std::uint64_t count = 0;
+
+    NextRanges(const Ranges& all, std::uint64_t done) {
+        for (std::uint64_t i = 0; i < all.count && count < std::size(range); ++i) {
+            const iovec one = all.at(i);
+            const std::uint64_t skipped = std::min<std::uint64_t>(done, one.iov_len);
+            done -= skipped;
+            if (skipped < one.iov_len)
+                range[count++] = {static_cast<char*>(one.iov_base) + skipped, one.iov_len - skipped};
+        }
+    }
+};
+
+/// Sends these ranges to a socket.
+long send_some(Call part, std::uint64_t ranges, std::uint64_t count, std::uint64_t flags) {
+    msghdr message{};
+    message.msg_iov = at_address<iovec>(ranges);
+    message.msg_iovlen = count;
+    part.number = __NR_sendmsg;
+    part.argument[1] = address_of(&message);
+    part.argument[2] = flags | MSG_DONTWAIT;
+    return part.pass_to_kernel();
+}
+
 /// Writes the call's bytes after the first `done`, as many as are possible without waiting.
 long write_some(const Call& call, const File& file, std::uint64_t done) {
     Call part = call;
-    const bool is_write = call.number == __NR_write || call.number == __NR_writev;
+    NextRanges rest{ranges_of(call), done};
+    if (call.number == __NR_sendmsg && done > 0)
+        return send_some(call, address_of(rest.range), rest.count, call.argument[2]);
     if (const unsigned flags = flags_argument(call.number); flags != kNoFlags) {
         part.argument[flags] |= MSG_DONTWAIT;
         if (call.number == __NR_sendto) part.argument[1] += done, part.argument[2] -= done;
         return part.pass_to_kernel();
     }
-    iovec range{at_address<void>(call.argument[1] + done), call.argument[2] - done};
-    std::uint64_t ranges = address_of(&range);
-    std::uint64_t count = 1;
-    if (call.number == __NR_writev) ranges = call.argument[1], count = call.argument[2];
-    if (file.is_socket && is_write) {
-        msghdr message{};
-        message.msg_iov = at_address<iovec>(ranges);
-        message.msg_iovlen = count;
-        part.number = __NR_sendmsg;
-        part.argument[1] = address_of(&message);
-        part.argument[2] = MSG_DONTWAIT;
-        return part.pass_to_kernel();
+    if (call.number == __NR_write)
+        rest.range[rest.count++] = {at_address<void>(call.argument[1] + done), call.argument[2] - done};
+    if (call.number == __NR_write || done > 0) {
+        part.argument[1] = address_of(rest.range);
+        part.argument[2] = rest.count;
     }
+    if (file.is_socket) return send_some(part, part.argument[1], part.argument[2], 0);
     part.number = __NR_pwritev2;
-    part.argument[1] = ranges;
-    part.argument[2] = count;
     part.argument[3] = ~std::uint64_t{0};  // the file's own position
     part.argument[4] = 0;
     part.argument[5] = kNoWait;
@@ -133,16 +182,17 @@ long write_some(const Call& call, const File& file, std::uint64_t done) {
     // A kernel before 6.4: a page fits where the pipe is ready.
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
     if (!is_ready(about)) return -EAGAIN;
-    range.iov_len = std::min<std::uint64_t>(range.iov_len, kAtomicWrite);
-    part.number = call.number;
-    if (call.number == __NR_write) part.argument[1] = address_of(range.iov_base), part.argument[2] = range.iov_len;
+    part.number = __NR_writev;
+    part.argument[1] = address_of(rest.range);
+    part.argument[2] = std::min<std::uint64_t>(rest.count, 1);
+    rest.range[0].iov_len = std::min<std::uint64_t>(rest.range[0].iov_len, kAtomicWrite);
     return part.pass_to_kernel();
 }
 
 /// Writes all bytes to a pipe or socket of the run. Whenever it is full, its readers get their turns.
 long write_within(Call& call, const File& file) {
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
-    const std::uint64_t all = bytes_of(call);
+    const std::uint64_t all = all_bytes_of(call);
     std::uint64_t done = 0;
     for (;;) {
         const long got = write_some(call, file, done);

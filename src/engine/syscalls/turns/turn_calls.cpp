@@ -81,8 +81,6 @@ constexpr std::array kRows{
     TurnRow{__NR_accept4, read_like, after_descriptor_change},
     TurnRow{__NR_dup3, nullptr, after_descriptor_change},
     TurnRow{__NR_rt_tgsigqueueinfo, send_signal, after_signal},
-    TurnRow{__NR_recvmmsg, read_like, after_transfer},
-    TurnRow{__NR_sendmmsg, write_like, after_transfer},
     TurnRow{__NR_pidfd_send_signal, send_signal, after_signal},
     TurnRow{__NR_close_range, nullptr, after_descriptor_change},
     TurnRow{__NR_epoll_pwait2, epoll_like, nullptr},

@@ -58,7 +58,12 @@ class Emitter {
         for (std::size_t i = 0; i < count; ++i) byte(data[i]);
     }
     void u32(std::uint32_t value) {
-        for (unsigned shift = 0; shift < 32; shift += 8) byte(static_cast<std::uint8_t>(value >> shift));
+        if (room() < sizeof value) {
+            overflowed_ = true;
+            return;
+        }
+        __builtin_memcpy(at_ + to_writable_, &value, sizeof value);
+        at_ += sizeof value;
     }
     void u64(std::uint64_t value) {
         u32(static_cast<std::uint32_t>(value));
@@ -73,10 +78,10 @@ class Emitter {
     void add_gs(std::size_t offset, std::int32_t value) { gs_immediate(0, offset, value); }
     void sub_gs(std::size_t offset, std::int32_t value) { gs_immediate(5, offset, value); }
     void inc_gs(std::size_t offset) {
-        byte(0x65), byte(0x48), byte(0xff), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+        four(0x65, 0x48, 0xff, 0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset));
     }
     void mov_gs32(std::size_t offset, std::uint32_t value) {  // mov dword gs:[offset], imm32
-        byte(0x65), byte(0xc7), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
+        four(0x65, 0xc7, 0x04, 0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
     }
     // The next three: op byte gs:[offset], imm8.
     void test_gs8(std::size_t offset, std::uint8_t value) { gs_byte(0xf6, 0, offset, value); }
@@ -305,6 +310,8 @@ class Emitter {
     void nop(std::size_t length);
 
   private:
+    /// Four bytes by one store: most of the code that is written consists of prologues and stubs.
+    void four(unsigned a, unsigned b, unsigned c, unsigned d) { u32(a | b << 8 | c << 16 | d << 24); }
     /// ModRM with two register operands.
     static std::uint8_t pair(Register reg, Register rm) {
         return static_cast<std::uint8_t>(0xc0 | ((reg & 7) << 3) | (rm & 7));
@@ -351,8 +358,7 @@ class Emitter {
     }
     void gs_immediate(unsigned operation, std::size_t offset, std::int32_t value) {
         const bool small = value >= -128 && value <= 127;
-        byte(0x65), byte(0x48), byte(small ? 0x83 : 0x81), byte(static_cast<std::uint8_t>((operation << 3) | 4)),
-            byte(0x25);
+        four(0x65, 0x48, small ? 0x83 : 0x81, operation << 3 | 4), byte(0x25);
         u32(static_cast<std::uint32_t>(offset));
         if (small)
             byte(static_cast<std::uint8_t>(value));
