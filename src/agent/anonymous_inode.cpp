@@ -16,7 +16,11 @@
 
 #include "agent/broker_request.h"
 #include "agent/syscalls/descriptors.h"
+#include "engine/freestanding/memory_file.h"
+#include "engine/freestanding/text.h"
 #include "engine/own_descriptors.h"
+#include "engine/syscalls/file_writes.h"
+#include "engine/syscalls/proc_path.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
@@ -70,6 +74,26 @@ bool ends_in_number(std::uint64_t path) {
     return false;
 }
 
+/// The text of /proc/self/fdinfo of a descriptor, in `room`. Empty if it can't be read.
+std::string_view read_info(std::uint64_t fd, char* room, std::size_t bytes) {
+    engine::Line path;
+    path.text("/proc/self/fdinfo/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
+    const long file = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
+    if (is_error(file)) return {};
+    const long length = kernel_call(__NR_read, static_cast<std::uint64_t>(file), address_of(room), bytes);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(file));
+    return {room, length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+/// The lines of `text` from the one that begins with `first` up to the end of the one that begins with `last`.
+std::string_view lines_from(std::string_view text, std::string_view first, std::string_view last) {
+    const std::size_t begin = text.find(first);
+    const std::size_t end = text.find('\n', text.find(last));
+    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return {};
+    return {text.data() + begin, end + 1 - begin};
+}
+
 }  // namespace
 
 template <unsigned kIndex>
@@ -93,6 +117,34 @@ bool times_by_descriptor(Call& call, long& answer) {
     if (by_empty_path(call, answer)) return true;
     if (call.argument[1] != 0 || event_of(call.engine, call.argument[0]) == 0) return false;
     answer = call_on_epoll_set(call, 0);
+    return true;
+}
+
+// Position and flags are those of the event's own descriptor; mount and inode those of the anonymous
+// one. The kernel prints no other line for an event (seq_show() in fs/proc/fd.c).
+bool open_event_info(Call& call, std::string_view path, std::uint64_t flags, long& answer) {
+    constexpr std::string_view kDirectory = "fdinfo/";
+    const engine::ProcPath at = engine::parse_proc_path(path);
+    if (!at.rest.starts_with(kDirectory) || at.pid != kernel_call(__NR_getpid) || engine::opens_for_writing(flags))
+        return false;
+    std::string_view number = at.rest;
+    number.remove_prefix(kDirectory.size());
+    const auto fd = static_cast<std::uint64_t>(engine::decimal_number(number));
+    if ((fd == 0 && number != "0") || event_of(call.engine, fd) == 0) return false;
+    char own[256];
+    char anonymous[256];
+    std::string_view of_inode;
+    {
+        const engine::DescriptorRoom room{call.engine};
+        const long epoll_fd = kernel_call(__NR_epoll_create1, EPOLL_CLOEXEC);
+        if (is_error(epoll_fd)) return false;
+        of_inode =
+            lines_from(read_info(static_cast<std::uint64_t>(epoll_fd), anonymous, sizeof anonymous), "mnt_id:", "ino:");
+        kernel_call(__NR_close, static_cast<std::uint64_t>(epoll_fd));
+    }
+    engine::Line text;
+    text.text(lines_from(read_info(fd, own, sizeof own), "pos:", "flags:")).text(of_inode);
+    answer = engine::make_memory_file("fdinfo", text.view(), flags);
     return true;
 }
 

@@ -3,6 +3,9 @@
 // show the difference.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "agent/process.h"
 #include "engine/syscalls/call.h"
 
@@ -17,6 +20,10 @@ long on_anonymous_inode(engine::Call& call, EventIndex event);
 bool by_empty_path(engine::Call& call, long& answer);
 /// The same for utimensat(2) on an event, also with a null path. False for all other calls.
 bool times_by_descriptor(engine::Call& call, long& answer);
+
+/// Opens /proc/PID/fdinfo/N, if N is an event's descriptor of this process: `flags` of open(2). False for all other
+/// paths.
+bool open_event_info(engine::Call& call, std::string_view path, std::uint64_t flags, long& answer);
 
 /// Answers readlink(2) and readlinkat(2) of /proc/PID/fd/N. False if that descriptor is not an event.
 bool readlink_event(engine::Call& call, long& answer);

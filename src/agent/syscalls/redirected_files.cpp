@@ -9,6 +9,7 @@
 #include <array>
 #include <string_view>
 
+#include "agent/anonymous_inode.h"
 #include "agent/broker_request.h"
 #include "agent/probes/uprobe_events_file.h"
 #include "agent/syscalls/rdpmc_file.h"
@@ -150,6 +151,8 @@ bool redirect_path(engine::Call& call, long& answer) {
     std::array<char, kLongestPath> room;
     const std::string_view path = path_at(call.argument[kIndex], room);
     const run::RunHeader& run = *call.engine.run;
+    const bool opens = call.number == __NR_open || call.number == __NR_openat;
+    if (opens && open_event_info(call, path, call.argument[kIndex + 1], answer)) return true;
     const PathRow* const row = path.empty() ? nullptr : row_of(run, path);
     if (row == nullptr || restricts_resolution(call) || !ensure_made(call, row->part)) return false;
     std::array<char, sizeof run.files_root + kLongestPath> redirected;
@@ -163,7 +166,6 @@ bool redirect_path(engine::Call& call, long& answer) {
     const std::uint64_t own_path = call.argument[kIndex];
     const std::uint64_t flags = call.argument[kIndex + 1];
     call.argument[kIndex] = engine::address_of(redirected.data());
-    const bool opens = call.number == __NR_open || call.number == __NR_openat;
     const bool opens_any = opens || call.number == __NR_openat2;
     if (!opens || before_probe_list_open(call, path, flags, answer))
         answer = opens_any ? open_redirected(call, path, flags, kIndex + 1) : call.pass_to_kernel();

@@ -1,6 +1,7 @@
 // descriptor.cpp: what an event's descriptor has in common with other descriptors (dup, fork, SCM_RIGHTS, fstat), and
 // the errors of calls that an event does not support.
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -12,7 +13,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -103,6 +108,25 @@ void links_by_all_names() {
         want_success("readlink", or_errno(::readlink(path.c_str(), seen.data(), seen.size())));
         want_equal("read by a child", std::string{seen.data()}, "anon_inode:[perf_event]");
     });
+}
+
+/// What /proc has of a descriptor.
+std::string info_of(int fd) {
+    std::ifstream file{"/proc/self/fdinfo/" + std::to_string(fd)};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+void fdinfo_lines() {
+    const Event event{dummy()};
+    const Event other = Event::adopt(::epoll_create1(0));
+    const std::string of_other = info_of(other.fd());
+    const std::size_t begin = of_other.find("mnt_id:");
+    const std::size_t end = of_other.find('\n', of_other.find("ino:"));
+    std::array<char, 64> first{};
+    const int closes = (::fcntl(event.fd(), F_GETFD) & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0;
+    std::snprintf(first.data(), first.size(), "pos:\t0\nflags:\t0%o\n",
+                  static_cast<unsigned>(::fcntl(event.fd(), F_GETFL) | closes));
+    want_equal("fdinfo", info_of(event.fd()), first.data() + of_other.substr(begin, end + 1 - begin));
 }
 
 void statx_fields() {
@@ -327,6 +351,8 @@ std::vector<Case> descriptor_cases() {
         {"reopen", "opening the descriptor through /proc/self/fd is ENXIO", kRoot, reopened},
         {"links", "the link is the same by every name in /proc, also for another process", kNothing,
          links_by_all_names},
+        {"fdinfo", "/proc/self/fdinfo has position, flags, and mount and inode of an anonymous inode", kNothing,
+         fdinfo_lines},
         {"statx", "statx and fstatfs report an anonymous inode", kNothing, statx_fields},
         {"preadv2_reads", "preadv2 without a position reads like read", kNothing, read_by_preadv2},
         {"splice", "splice is EINVAL", kNothing, splice_refused},
