@@ -9,15 +9,14 @@
 
 namespace anyperf::analysis {
 
-/// From an address with two small numbers to an Id. Nothing is removed.
+/// From an address with two small numbers to an Id other than the highest. Nothing is removed.
 template <class Id>
 class AddressMap {
   public:
     struct Key {
         std::uint64_t address = 0;
-        std::uint32_t space_or_dso = 0;
-        std::uint32_t mode = 0;
-        bool operator==(const Key&) const = default;
+        std::uint32_t dso = 0;   ///< below 2^29
+        std::uint32_t mode = 0;  ///< below 8
     };
 
     AddressMap() : slots_(kFirstSlots) {}
@@ -25,33 +24,38 @@ class AddressMap {
     /// The value of the key, and whether it was added, with the value Id{}. Valid until the next call.
     std::pair<Id&, bool> try_emplace(const Key& key) {
         if (used_ * 2 >= slots_.size()) grow();
-        Slot& slot = slot_of(key);
-        if (slot.used) return {slot.value, false};
+        const std::uint32_t kind = key.dso << kModeBits | key.mode;
+        Slot& slot = slot_of(key.address, kind);
+        if (slot.value != kFree) return {slot.value, false};
         ++used_;
-        slot = {key, Id{}, true};
+        slot = {key.address, kind, Id{}};
         return {slot.value, true};
     }
 
   private:
-    struct Slot {
-        Key key;
-        Id value{};
-        bool used = false;
-    };
+    static constexpr Id kFree{0xffff'ffffu};
+    static constexpr unsigned kModeBits = 3;
     static constexpr std::size_t kFirstSlots = 1 << 8;
 
+    /// 16 bytes, so that four are in a line of the cache.
+    struct Slot {
+        std::uint64_t address = 0;
+        std::uint32_t kind = 0;  ///< dso and mode
+        Id value = kFree;
+    };
+
     /// That of the key, or the free one that it would get.
-    Slot& slot_of(const Key& key) {
-        const std::uint64_t bits =
-            (key.address ^ std::uint64_t{key.space_or_dso} << 40 ^ key.mode) * 0x9e37'79b9'7f4a'7c15u;
+    Slot& slot_of(std::uint64_t address, std::uint32_t kind) {
+        const std::uint64_t bits = (address ^ std::uint64_t{kind} << 37) * 0x9e37'79b9'7f4a'7c15u;
         std::size_t i = (bits ^ bits >> 32) & (slots_.size() - 1);
-        while (slots_[i].used && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
+        while (slots_[i].value != kFree && (slots_[i].address != address || slots_[i].kind != kind))
+            i = (i + 1) & (slots_.size() - 1);
         return slots_[i];
     }
     void grow() {
         const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
         for (const Slot& each : old)
-            if (each.used) slot_of(each.key) = each;
+            if (each.value != kFree) slot_of(each.address, each.kind) = each;
     }
 
     std::vector<Slot> slots_;  ///< a power of two, at most half of them used

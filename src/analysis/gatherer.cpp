@@ -98,8 +98,12 @@ void Gatherer::add_branches(const perfdata::Sample& sample, std::size_t event) {
 
 /// Adds a sample whose frames are in frames_, the outermost first.
 void Gatherer::add(std::uint32_t root, const perfdata::Sample& sample, std::uint64_t weight) {
-    const std::uint32_t node = stacks_.add(root, frames_, weight);
-    if (options_.times) timed_.push_back({node, last_root_number_, sample.time, weight});
+    if (options_.times)
+        timed_.push_back({stacks_.add(root, frames_, weight), last_root_number_, sample.time, weight});
+    else if (frames_.size() == 1)
+        stacks_.add_lone(root, frames_.front(), weight);
+    else
+        stacks_.add(root, frames_, weight);
     if (first_ns_ == 0 || sample.time < first_ns_) first_ns_ = sample.time;
     last_ns_ = std::max(last_ns_, sample.time);
 }

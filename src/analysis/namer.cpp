@@ -20,38 +20,45 @@ profile::Dso::Kind kind_of(symbols::DsoKind kind) {
 
 }  // namespace
 
-// Two caches: the first by the address in a process, which spares the search for the map; the second by the address in
-// the dso, so that the same function of a library is one location in all processes. With source lines a caller is a
-// location of its own, since its line is that of the call and not that of the return address.
+// With source lines a caller is a location of its own, since its line is that of the call and not that of the return
+// address.
 profile::LocationId Namer::location(SpaceId space, RawFrame frame, bool caller) {
-    const bool kernel = frame.mode != RawFrame::user;
-    const bool own_line = caller && source_.any() && !kernel;
-    const auto [at, fresh] =
-        by_frame_.try_emplace({frame.address, kernel ? 0 : space, frame.mode | (own_line ? kCaller : 0)});
-    if (fresh) {
-        // Looking up adds to other tables only, so `at` stays valid.
-        at = look_up(space, frame, own_line);
-    }
-    return at;
+    const symbols::Map* map = frame.mode == RawFrame::other ? nullptr : map_of(space, frame);
+    if (!map) return unknown(frame);
+    return in_dso(known(*map->dso), *map, frame, caller && source_.any() && frame.mode == RawFrame::user);
 }
 
-// An address in a dso without a symbol gets a location without frames, which shows as an address.
-profile::LocationId Namer::look_up(SpaceId space, RawFrame frame, bool caller) {
-    if (frame.mode == RawFrame::other) return unknown(frame);
+const symbols::Map* Namer::map_of(SpaceId space, RawFrame frame) {
     const bool kernel = frame.mode == RawFrame::kernel;
-    const symbols::Map* map = (kernel ? processes_.kernel() : processes_[space]).find(frame.address);
-    if (!map) return unknown(frame);
-    symbols::Dso& found = dsos_.loaded(*map->dso);
-    const profile::DsoId id = dso(found);
-    const std::uint64_t offset = frame.address - map->start + map->file_offset;
+    if (last_map_ && frame.mode == last_mode_ && (kernel || space == last_space_) &&
+        frame.address - last_map_->start < last_map_->end - last_map_->start)
+        return last_map_;
+    last_space_ = space;
+    last_mode_ = frame.mode;
+    return last_map_ = (kernel ? processes_.kernel() : processes_[space]).find(frame.address);
+}
+
+// An address in a dso without a symbol gets a location without frames, which shows as an address. It has no line, so it
+// is one location, also as that of a caller.
+profile::LocationId Namer::in_dso(const KnownDso& dso, const symbols::Map& map, RawFrame frame, bool own_line) {
+    symbols::Dso& found = *dso.dso;
+    const std::uint64_t offset = frame.address - map.start + map.file_offset;
     const std::uint64_t address = found.symbol_address(frame.address, offset);
+    const Locations::Key key{address, dso.id.value, frame.mode | (own_line ? kCaller : 0)};
+    const auto [at, fresh] = by_address_.try_emplace(key);
+    if (!fresh) return at;
     const symbols::Symbol* symbol = found.find(address);
     symbols::DebugInfo* debug = symbol && source_.any() ? dsos_.debug_info(found) : nullptr;
-    const bool own_line = debug && caller;
-    const auto [at, fresh] = by_address_.try_emplace({address, id.value, frame.mode | (own_line ? kCaller : 0)});
-    if (!fresh) return at;
-    profile::Location location{
-        .dso = id, .address = address, .file_offset = offset, .map_bytes = map->end - map->start, .kernel = kernel};
+    if (own_line && !debug) {
+        const profile::LocationId same = in_dso(dso, map, frame, false);
+        return by_address_.try_emplace(key).first = same;
+    }
+    profile::Location location{.dso = dso.id,
+                               .address = address,
+                               .file_offset = offset,
+                               .map_bytes = map.end - map.start,
+                               .kernel = frame.mode == RawFrame::kernel};
+    // Naming the frames adds to other tables only, so `at` stays valid.
     if (symbol) add_frames(location, debug, found, *symbol, own_line);
     return at = profile_.locations.add(location);
 }
@@ -117,16 +124,20 @@ profile::LocationId Namer::unknown(RawFrame frame) {
     return at;
 }
 
-profile::DsoId Namer::dso(const symbols::Dso& dso) {
+const Namer::KnownDso& Namer::known(symbols::Dso& dso) {
+    KnownDso& last = last_dsos_[reinterpret_cast<std::uintptr_t>(&dso) / alignof(symbols::Dso) / 8 % last_dsos_.size()];
+    if (last.key == &dso) return last;
     const auto [at, fresh] = by_dso_.try_emplace(&dso);
-    if (fresh)
-        at->second =
-            profile_.dsos.add({.path = profile_.strings.intern(dso.path()),
-                               .name = profile_.strings.intern(dso.name()),
-                               .build_id = profile_.strings.intern(dso.build_id()),
-                               .lost = profile_.strings.intern(dso.lost_its_file() ? dso.why_no_symbols() : ""),
-                               .kind = kind_of(dso.kind())});
-    return at->second;
+    if (fresh) at->second = {&dso, add(dsos_.loaded(dso)), &dso};
+    return last = at->second;
+}
+
+profile::DsoId Namer::add(const symbols::Dso& dso) {
+    return profile_.dsos.add({.path = profile_.strings.intern(dso.path()),
+                              .name = profile_.strings.intern(dso.name()),
+                              .build_id = profile_.strings.intern(dso.build_id()),
+                              .lost = profile_.strings.intern(dso.lost_its_file() ? dso.why_no_symbols() : ""),
+                              .kind = kind_of(dso.kind())});
 }
 
 // By the start of the symbol, not by its name: two static functions of one name are two functions.

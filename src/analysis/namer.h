@@ -1,15 +1,17 @@
-// namer.h: finds the location of the profile for an address in a process. It keeps each answer, so an address is looked
-// up once. Therefore the maps of all processes must be complete: call it after the last record has been read.
+// namer.h: finds the location of the profile for an address in a process. It keeps each answer, so an address of a dso
+// is named once. Therefore the maps of all processes must be complete: call it after the last record has been read.
 //
 // Why it comes last: reading a file's symbols costs more than reading its samples, and only files with samples need
 // any. A sample's address space keeps the maps that it had at the sample's time (processes.h), so nothing is lost by
 // waiting.
 //
-// An address takes three steps, each with a table of its own: a frame of an address space to an address in a dso (a
-// library has one set of locations, though each process maps it elsewhere); that address to a location; and the start
-// of its symbol to a function, which all locations in the function share.
+// An address takes three steps. A frame of an address space becomes an address in a dso (a library has one set of
+// locations, though each process maps it elsewhere). That is computed each time: it costs less than finding a kept
+// answer among a million. A table has the location of each address in a dso, and another one the function that begins
+// at the start of a symbol, which all locations in the function share.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 
@@ -44,12 +46,22 @@ class Namer {
     using Functions = AddressMap<profile::FunctionId>;
     static constexpr std::uint32_t kCaller = 4;  // in the mode of a key
 
-    profile::LocationId look_up(SpaceId space, RawFrame frame, bool caller);
+    /// A dso, with its file loaded.
+    struct KnownDso {
+        const symbols::Dso* key = nullptr;
+        profile::DsoId id = profile::kNone<profile::DsoId>;
+        symbols::Dso* dso = nullptr;
+    };
+
+    /// The map that has the frame; null if none has.
+    const symbols::Map* map_of(SpaceId space, RawFrame frame);
+    const KnownDso& known(symbols::Dso& dso);
+    profile::LocationId in_dso(const KnownDso& dso, const symbols::Map& map, RawFrame frame, bool own_line);
     void add_frames(profile::Location& location, symbols::DebugInfo* debug, symbols::Dso& dso,
                     const symbols::Symbol& symbol, bool caller);
     /// The location of an address that no map contains.
     profile::LocationId unknown(RawFrame frame);
-    profile::DsoId dso(const symbols::Dso& dso);
+    profile::DsoId add(const symbols::Dso& dso);
     profile::FunctionId function(profile::DsoId id, const symbols::Dso& dso, const symbols::Symbol& symbol);
     profile::FunctionId inlined_function(profile::DsoId id, const symbols::SourceFrame& frame);
     profile::Frame frame_at(profile::FunctionId function, const symbols::SourceLine& at);
@@ -58,11 +70,15 @@ class Namer {
     const Processes& processes_;
     symbols::Dsos& dsos_;
     SourceOptions source_;
-    Locations by_frame_;    // address, space (0: the kernel), mode
     Locations by_address_;  // address, dso, mode
     Functions by_start_;    // start of the function, dso, 0
     Functions by_name_;     // name of an inlined function, dso, 0
-    std::unordered_map<const symbols::Dso*, profile::DsoId> by_dso_;
+    std::unordered_map<const symbols::Dso*, KnownDso> by_dso_;
+    std::array<KnownDso, 64> last_dsos_;  // by a hash of the dso's address
+    // The map that was found last, and where.
+    const symbols::Map* last_map_ = nullptr;
+    SpaceId last_space_ = 0;
+    RawFrame::Mode last_mode_ = RawFrame::user;
     profile::DsoId unknown_dso_ = profile::kNone<profile::DsoId>;
 };
 

@@ -4,6 +4,7 @@
 #include "analysis/raw_stacks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace anyperf::analysis {
 
@@ -47,6 +48,7 @@ void RawStacks::grow() {
 }
 
 std::uint32_t RawStacks::add(std::uint32_t root, std::span<const RawFrame> frames, std::uint64_t weight) {
+    finish_lone();
     std::size_t same = 0;
     if (root == last_root_) {
         const std::size_t most = std::min(frames.size(), last_frames_.size());
@@ -65,7 +67,27 @@ std::uint32_t RawStacks::add(std::uint32_t root, std::span<const RawFrame> frame
     return at;
 }
 
+void RawStacks::add_lone(std::uint32_t root, RawFrame frame, std::uint64_t weight) {
+    __builtin_prefetch(&slots_[mixed(root, frame.address, frame.mode) & (slots_.size() - 1)]);
+    lone_[lone_count_++] = {frame, root, weight};
+    if (lone_count_ == lone_.size()) finish_lone();
+}
+
+void RawStacks::finish_lone() {
+    const std::span<const Lone> lone = std::span{lone_}.first(std::exchange(lone_count_, 0));
+    for (const Lone& each : lone) {
+        const std::uint32_t slot = slots_[mixed(each.root, each.frame.address, each.frame.mode) & (slots_.size() - 1)];
+        if (slot != kRoot) __builtin_prefetch(&nodes_[slot], 1);
+    }
+    for (const Lone& each : lone) {
+        Node& node = nodes_[child(each.root, each.frame)];
+        ++node.count;
+        node.weight += each.weight;
+    }
+}
+
 void RawStacks::weaken() {
+    finish_lone();
     for (Node& node : nodes_) {
         node.weight = node.weight / 8 * 7 + node.weight % 8 * 7 / 8;
         node.count = node.weight == 0 ? 0 : (node.count * 7 + 7) / 8;
@@ -73,7 +95,8 @@ void RawStacks::weaken() {
 }
 
 // Parents come before their children: a pass from the end marks what is alive, one from the begin copies it.
-RawStacks RawStacks::without_dead(const std::function<std::uint64_t(std::uint64_t)>& renumber) const {
+RawStacks RawStacks::without_dead(const std::function<std::uint64_t(std::uint64_t)>& renumber) {
+    finish_lone();
     std::vector<bool> alive(nodes_.size());
     for (std::size_t i = nodes_.size(); i-- > 0;) {
         if (nodes_[i].weight > 0) alive[i] = true;

@@ -7,6 +7,7 @@
 // pass over nodes() in order meets each stack from the outermost frame on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -48,15 +49,29 @@ class RawStacks {
     /// is looked up.
     std::uint32_t add(std::uint32_t root, std::span<const RawFrame> outermost_first, std::uint64_t weight);
 
-    const std::vector<Node>& nodes() const { return nodes_; }
+    /// Adds a sample of one frame below `root`, together with those that follow: the memory of several nodes is fetched
+    /// at once. A report without call chains spends most of its time waiting for that memory.
+    void add_lone(std::uint32_t root, RawFrame frame, std::uint64_t weight);
+
+    const std::vector<Node>& nodes() {
+        finish_lone();
+        return nodes_;
+    }
 
     /// Takes an eighth off each node's weight and count. A node has a count of at least 1 as long as it has a weight.
     void weaken();
     /// A copy of those nodes that have a weight, or a node with a weight below them. `renumber` is called with the
     /// number of each root of the copy, in their order, and returns its number there.
-    RawStacks without_dead(const std::function<std::uint64_t(std::uint64_t)>& renumber) const;
+    RawStacks without_dead(const std::function<std::uint64_t(std::uint64_t)>& renumber);
 
   private:
+    /// A sample of add_lone() that was not added yet.
+    struct Lone {
+        RawFrame frame;
+        std::uint32_t root;
+        std::uint64_t weight;
+    };
+    void finish_lone();
     /// The child of `parent` with this frame; a new one if there is none yet.
     std::uint32_t child(std::uint32_t parent, RawFrame frame);
     /// Doubles the hash table, which is kept at most half full.
@@ -67,6 +82,8 @@ class RawStacks {
     std::vector<RawFrame> last_frames_;     // of the last sample that was added,
     std::vector<std::uint32_t> last_path_;  // the node of each of them,
     std::uint32_t last_root_ = kRoot;       // and its root
+    std::array<Lone, 16> lone_{};
+    std::size_t lone_count_ = 0;
 };
 
 }  // namespace anyperf::analysis

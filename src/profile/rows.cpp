@@ -15,24 +15,24 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <unordered_map>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace anyperf::profile {
 
 namespace {
 
-/// The values of a row's keys, in their order; unused ones are 0.
-using Values = decltype(Row::values);
+/// The values of a row's keys, in their order.
+using Values = std::span<const std::uint64_t>;
 
 // Mixes by multiplication with a constant of the golden ratio; most keys are small numbers, which would collide
 // otherwise.
-struct Hash {
-    std::size_t operator()(const Values& values) const {
-        std::uint64_t bits = 0;
-        for (const std::uint64_t value : values) bits = (bits ^ value) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
-        return bits ^ bits >> 32;
-    }
-};
+std::size_t hash_of(Values values) {
+    std::uint64_t bits = 0;
+    for (const std::uint64_t value : values) bits = (bits ^ value) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
+    return bits ^ bits >> 32;
+}
 
 /// Adds up samples. A row is found by the values of its keys, each as a number: a location by its function, so that
 /// different addresses of one function are one row. `seen_` has for each row the number of the last sample that was
@@ -40,6 +40,7 @@ struct Hash {
 class Summer {
   public:
     Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {
+        result_.keys = options.keys.size();
         if (options.parent) find_parents();
     }
 
@@ -66,12 +67,29 @@ class Summer {
         }
     }
 
-    // The sort is stable: rows of equal weight stay in the order of their first samples, so output is reproducible.
+    // Rows of equal weight stay in the order of their first samples, so output is reproducible. A row is large: only
+    // its place is moved while sorting.
     Rows finish() {
-        const auto weight = [this](const Row& row) { return options_.children ? row.total : row.self; };
-        std::ranges::stable_sort(result_.rows, [&](const Row& a, const Row& b) {
-            return weight(a) != weight(b) ? weight(a) > weight(b) : a.self > b.self;
+        struct Place {
+            std::uint64_t weight, self;
+            std::uint32_t row;
+        };
+        std::vector<Place> order;
+        order.reserve(result_.rows.size());
+        for (const Row& row : result_.rows)
+            order.push_back({options_.children ? row.total : row.self, row.self,
+                             static_cast<std::uint32_t>(&row - result_.rows.data())});
+        std::ranges::sort(order, [](const Place& a, const Place& b) {
+            return std::tie(b.weight, b.self, a.row) < std::tie(a.weight, a.self, b.row);
         });
+        // Along each cycle of the permutation; a place that is done names its own row.
+        for (std::uint32_t i = 0; i < order.size(); ++i) {
+            for (std::uint32_t at = i, next = order[i].row; std::exchange(order[at].row, at) != at && next != i;) {
+                std::swap(result_.rows[at], result_.rows[next]);
+                at = next;
+                next = order[at].row;
+            }
+        }
         return std::move(result_);
     }
 
@@ -103,27 +121,51 @@ class Summer {
     // places of the row have equal keys, so the row's texts are the same for each.
     std::uint32_t row_at(ContextId id, LocationId place, FrameIndex frame, FrameIndex line_frame) {
         const Context& context = profile_.contexts[id];
-        Values values{};
+        std::array<std::uint64_t, kMostKeys> all;
+        const Values values{all.data(), options_.keys.size()};
         for (std::size_t i = 0; i < options_.keys.size(); ++i)
-            values[i] = options_.keys[i] == Key::parent
-                            ? parent_.value
-                            : key_value(profile_, options_.keys[i], context, place, frame, line_frame);
-        const auto [at, fresh] = by_values_.try_emplace(values, static_cast<std::uint32_t>(result_.rows.size()));
-        if (fresh) {
-            result_.rows.push_back({.values = values,
-                                    .context = context,
-                                    .place = place,
-                                    .frame = frame,
-                                    .line_frame = line_frame,
-                                    .parent = parent_});
-            seen_.push_back(0);
-        }
-        return at->second;
+            all[i] = options_.keys[i] == Key::parent
+                         ? parent_.value
+                         : key_value(profile_, options_.keys[i], context, place, frame, line_frame);
+        const std::size_t slot = slot_of(values);
+        if (slots_[slot] != kFree) return slots_[slot];
+        const auto row = static_cast<std::uint32_t>(result_.rows.size());
+        slots_[slot] = row;
+        result_.values.insert(result_.values.end(), values.begin(), values.end());
+        result_.rows.push_back({.context = context,
+                                .place = place,
+                                .frame = frame,
+                                .line_frame = line_frame,
+                                .parent = parent_,
+                                .number = row});
+        seen_.push_back(0);
+        if (result_.rows.size() * 2 > slots_.size()) grow();
+        return row;
+    }
+
+    /// Where the row with these values is in slots_, or would be.
+    std::size_t slot_of(Values values) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = hash_of(values) & mask;
+        while (slots_[at] != kFree && !has_values(slots_[at], values)) at = (at + 1) & mask;
+        return at;
+    }
+    bool has_values(std::uint32_t row, Values values) const {
+        const std::uint64_t* own = result_.values.data() + row * values.size();
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (own[i] != values[i]) return false;
+        return true;
+    }
+    void grow() {
+        slots_.assign(slots_.size() * 2, kFree);
+        for (std::uint32_t row = 0; row < result_.rows.size(); ++row)
+            slots_[slot_of(result_.values_of(result_.rows[row]))] = row;
     }
 
     const Profile& profile_;
     const RowOptions& options_;
-    std::unordered_map<Values, std::uint32_t, Hash> by_values_;
+    static constexpr std::uint32_t kFree = 0xffff'ffffu;
+    std::vector<std::uint32_t> slots_ = std::vector(1 << 8, kFree);  // by the values: indices of rows; a power of two
     std::vector<std::uint32_t> seen_;  // of each row: the stamp of the last sample that has it in its stack
     std::uint32_t stamp_ = 0;
     std::vector<FunctionId> parents_;        // of each stack, with options_.parent

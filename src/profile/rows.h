@@ -140,8 +140,6 @@ inline constexpr FrameIndex kSymbolFrame = 0xffff;  ///< the last: the function 
 
 /// A row. `place` is a location of the row; its dso and function are meaningful if the keys have them.
 struct Row {
-    std::array<std::uint64_t, kMostKeys>
-        values{};  ///< of the keys, as numbers: equal in rows of two events that are the same
     Context context;
     LocationId place = kNone<LocationId>;
     FrameIndex frame = kSymbolFrame;        ///< which function at `place`
@@ -150,6 +148,7 @@ struct Row {
     std::uint64_t samples = 0;              ///< that end here
     std::uint64_t self = 0;                 ///< their weight
     std::uint64_t total = 0;                ///< with `children`: weight of the samples that have the row in their stack
+    std::uint32_t number = 0;               ///< for Rows::values_of()
     std::vector<std::uint32_t> sample_indices{};  ///< the samples that end here, with RowOptions::keep_samples
 };
 
@@ -158,6 +157,13 @@ struct Rows {
     std::vector<Row> rows;  ///< the heaviest first: by total if it was asked for, else by self
     std::uint64_t samples = 0;
     std::uint64_t weight = 0;  ///< of all samples of the event
+    std::size_t keys = 0;
+    std::vector<std::uint64_t> values{};  ///< of all rows, by their numbers
+
+    /// The values of a row's keys as numbers: equal in rows of two events that are the same.
+    std::span<const std::uint64_t> values_of(const Row& row) const {
+        return std::span{values}.subspan(row.number * keys, keys);
+    }
 };
 
 struct RowOptions {

@@ -180,22 +180,29 @@ Bytes ElfImage::at_address(std::uint64_t address) const {
     return {};
 }
 
-// The section that a table of symbols links to has their names. st_info has the type in its lower four bits and the
-// binding in the upper four.
-std::vector<ElfSymbol> ElfImage::symbols(const Section& section) const {
+// st_info has the type in its lower four bits and the binding in the upper four.
+ElfSymbol ElfImage::symbol(const Section& section, std::size_t which) const {
     const Layout& at = layout(is_64_);
+    const std::uint64_t entry = section.file_offset + which * at.st_bytes;
+    const auto info = static_cast<std::uint8_t>(number(entry + at.st_info, 1));
+    return {word(entry + at.st_value),
+            word(entry + at.st_size),
+            static_cast<std::uint32_t>(number(entry, 4)),
+            static_cast<std::uint16_t>(number(entry + at.st_shndx, 2)),
+            static_cast<std::uint8_t>(info & 15),
+            static_cast<std::uint8_t>(info >> 4)};
+}
+
+std::size_t ElfImage::symbol_count(const Section& section) const {
+    return contents(section).size() / layout(is_64_).st_bytes;
+}
+
+// The section that a table of symbols links to has their names. A damaged one may end within a name, which is left out.
+std::span<const char> ElfImage::symbol_names(const Section& section) const {
     if (section.link >= sections_.size()) return {};
-    const Bytes table = contents(section), texts = contents(sections_[section.link]);
-    std::vector<ElfSymbol> found;
-    found.reserve(table.size() / at.st_bytes);
-    for (std::uint64_t i = 0; i + at.st_bytes <= table.size(); i += at.st_bytes) {
-        const std::uint64_t entry = section.file_offset + i;
-        const auto info = static_cast<std::uint8_t>(number(entry + at.st_info, 1));
-        found.push_back({word(entry + at.st_value), word(entry + at.st_size), text_at(texts, number(entry, 4)),
-                         static_cast<std::uint16_t>(number(entry + at.st_shndx, 2)),
-                         static_cast<std::uint8_t>(info & 15), static_cast<std::uint8_t>(info >> 4)});
-    }
-    return found;
+    const Bytes texts = contents(sections_[section.link]);
+    const auto end = std::ranges::find(texts.rbegin(), texts.rend(), std::byte{0}).base();
+    return {reinterpret_cast<const char*>(texts.data()), static_cast<std::size_t>(end - texts.begin())};
 }
 
 // A profile has offsets in files, from the maps; symbols and unwind tables have the linker's addresses.

@@ -46,7 +46,7 @@ struct Section {
 struct ElfSymbol {
     std::uint64_t value = 0;  ///< an address of the ELF file
     std::uint64_t size = 0;   ///< 0: unknown, as of labels in assembly
-    std::string_view name;
+    std::uint32_t name = 0;   ///< where its name begins in ElfImage::symbol_names()
     std::uint16_t section = 0;
     std::uint8_t type = 0;     ///< STT_FUNC …
     std::uint8_t binding = 0;  ///< STB_GLOBAL …
@@ -74,8 +74,12 @@ class ElfImage {
     /// The bytes that are loaded at `address`, up to the end of its segment in the file.
     Bytes at_address(std::uint64_t address) const;
 
-    /// The symbols of a SHT_SYMTAB or SHT_DYNSYM section.
-    std::vector<ElfSymbol> symbols(const Section& section) const;
+    /// The symbol with that number in a SHT_SYMTAB or SHT_DYNSYM section, whose contents have it.
+    ElfSymbol symbol(const Section& section, std::size_t which) const;
+    /// How many symbols the section has.
+    std::size_t symbol_count(const Section& section) const;
+    /// The names of a section's symbols, each with a NUL. Empty, or it ends with a NUL.
+    std::span<const char> symbol_names(const Section& section) const;
 
     /// The ELF address of a file offset, by the segment that holds it; the offset itself if none does.
     std::uint64_t address_of(std::uint64_t file_offset) const;
@@ -94,6 +98,8 @@ class ElfImage {
     bool is_little_endian() const { return little_; }
     std::uint16_t machine() const { return machine_; }  ///< e_machine
     Bytes bytes() const { return bytes_; }
+    /// What must live as long as views of the image.
+    const std::shared_ptr<const void>& owner() const { return owner_; }
     /// Where the file was opened; empty of an image in memory.
     const std::string& path() const { return path_; }
 

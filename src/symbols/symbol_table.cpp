@@ -42,32 +42,59 @@ std::optional<SymbolTable> SymbolTable::of(std::span<const Symbol> symbols, std:
     return table;
 }
 
-void SymbolTable::add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank) {
+// Offsets of names have 32 bits, for these texts and for those of add().
+void SymbolTable::use_texts(std::span<const char> texts, std::shared_ptr<const void> owner) {
+    owner_ = std::move(owner);
+    shared_texts_ = texts;
+}
+
+void SymbolTable::add_at(std::uint64_t start, std::uint64_t size, std::uint32_t name, SymbolRank rank) {
     const std::uint64_t end = size <= ~std::uint64_t{0} - start ? start + size : ~std::uint64_t{0};
-    symbols_.push_back({start, end, static_cast<std::uint32_t>(texts_.size()), rank.data ? 1u : 0u});
+    symbols_.push_back({start, end, name, rank.data ? 1u : 0u});
     ranks_.push_back(rank_bits(rank, size));
+}
+
+void SymbolTable::add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank) {
+    add_at(start, size, static_cast<std::uint32_t>(shared_texts_.size() + texts_.size()), rank);
     texts_.insert(texts_.end(), name.begin(), name.end());
     texts_.push_back('\0');
 }
+
+namespace {
+
+/// Whether two mangled names are those of one constructor or destructor: they differ in one digit, which says for which
+/// object it is ("C1", "D2"; Itanium C++ ABI, 5.1.4.3).
+bool are_variants(std::string_view one, std::string_view other) {
+    if (one.size() != other.size() || !one.starts_with("_Z")) return false;
+    const auto at = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+    return at == one.size() ||
+           ((one[at - 1] == 'C' || one[at - 1] == 'D') && one.substr(at + 1) == other.substr(at + 1));
+}
+
+}  // namespace
 
 bool SymbolTable::is_better(std::size_t one, std::size_t other) const {
     if (ranks_[one] != ranks_[other]) return ranks_[one] > ranks_[other];
     // perf compares demangled names. The aliases of a constructor (C1, C2) demangle to the same name, so either may be
     // kept.
+    if (are_variants(name(symbols_[one]), name(symbols_[other]))) return false;
     const std::string a = demangle(name(symbols_[one])), b = demangle(name(symbols_[other]));
     if (leading_underscores(a) != leading_underscores(b)) return leading_underscores(a) < leading_underscores(b);
     return a.size() > b.size();
 }
 
-// The starts are copied beside the indices: comparing through symbols_ would miss the cache at each step.
+// The starts are copied beside the indices: comparing through symbols_ would miss the cache at each step. Stubs of a
+// PLT are added to a table that is sorted: only they are sorted then.
 std::vector<std::uint32_t> SymbolTable::order_by_start() const {
     std::vector<std::uint32_t> order(symbols_.size());
     std::iota(order.begin(), order.end(), 0u);
-    if (std::ranges::is_sorted(symbols_, {}, &Symbol::start)) return order;
+    const auto sorted = std::ranges::is_sorted_until(symbols_, {}, &Symbol::start) - symbols_.begin();
+    if (sorted == std::ssize(symbols_)) return order;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> starts;
     starts.reserve(symbols_.size());
     for (const std::uint32_t i : order) starts.emplace_back(symbols_[i].start, i);
-    std::ranges::sort(starts);
+    std::ranges::sort(starts.begin() + sorted, starts.end());
+    std::ranges::inplace_merge(starts, starts.begin() + sorted);
     std::ranges::transform(starts, order.begin(), &std::pair<std::uint64_t, std::uint32_t>::second);
     return order;
 }

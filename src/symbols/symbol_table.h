@@ -1,8 +1,9 @@
 // symbol_table.h: the functions of a file (or of the kernel, or of a JIT) as one sorted array, for lookups by address.
 //
-// A large program has a million symbols. So a symbol is 24 bytes, all names are in one vector, and the table is sorted
-// once instead of being kept in order. Several symbols often share an address (aliases, weak and global names, labels
-// in assembly); which of them is shown follows perf, so that reports agree.
+// A large program has a million symbols. So a symbol is 24 bytes, names stay in the mapped file where possible (else
+// they are in one vector), and the table is sorted once instead of being kept in order. Several symbols often share an
+// address (aliases, weak and global names, labels in assembly); which of them is shown follows perf, so that reports
+// agree.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +41,14 @@ class SymbolTable {
     static std::optional<SymbolTable> of(std::span<const Symbol> symbols, std::span<const char> texts,
                                          std::shared_ptr<const void> owner);
 
+    /// Where the names of add_at() are: texts that end with a NUL and live as long as `owner`. To be called before the
+    /// first symbol is added.
+    void use_texts(std::span<const char> texts, std::shared_ptr<const void> owner);
+
     /// A symbol of `size` bytes; 0: it ends where the next one begins, the last one after one to two pages.
     void add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank);
+    /// The same, with a name that begins at `name` in the texts of use_texts(), within them.
+    void add_at(std::uint64_t start, std::uint64_t size, std::uint32_t name, SymbolRank rank);
 
     /// Sorts, drops all but one symbol of each address, and closes open ends. To be called after add(), before lookups;
     /// symbols that are added later do not change the ends that were closed.
@@ -51,10 +58,13 @@ class SymbolTable {
     /// only the inner one is found. Valid until the next add().
     const Symbol* find(std::uint64_t address) const;
 
-    std::string_view name(const Symbol& symbol) const { return texts().data() + symbol.name; }
+    std::string_view name(const Symbol& symbol) const {
+        const std::size_t shared = shared_texts_.size();
+        return symbol.name < shared ? shared_texts_.data() + symbol.name : texts_.data() + (symbol.name - shared);
+    }
 
-    std::span<const Symbol> symbols() const { return owner_ ? shared_symbols_ : std::span{symbols_}; }
-    /// The names, each with a NUL.
+    std::span<const Symbol> symbols() const { return shared_symbols_.empty() ? std::span{symbols_} : shared_symbols_; }
+    /// The names, each with a NUL. Not after use_texts().
     std::span<const char> texts() const { return owner_ ? shared_texts_ : std::span{texts_}; }
     bool empty() const { return symbols().empty(); }
     std::size_t size() const { return symbols().size(); }
@@ -71,8 +81,8 @@ class SymbolTable {
 
     std::vector<Symbol> symbols_;
     std::vector<std::uint8_t> ranks_;  // of symbols_
-    std::vector<char> texts_;
-    // Only in a table that of() made: the memory is not its own.
+    std::vector<char> texts_;          // a name that begins at or after the end of shared_texts_ goes on here
+    // Memory that is not its own: symbols only in a table that of() made.
     std::shared_ptr<const void> owner_;
     std::span<const Symbol> shared_symbols_;
     std::span<const char> shared_texts_;

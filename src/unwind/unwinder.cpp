@@ -58,7 +58,7 @@ bool step_over_signal(const StackCopy& stack, Registers& registers) {
 
 }  // namespace
 
-Unwinder::Unwinder(symbols::SymbolPaths paths) : paths_(std::move(paths)), places_(kPlaces) {}
+Unwinder::Unwinder(symbols::SymbolPaths paths) : paths_(std::move(paths)) {}
 
 // Compiling a table takes time in proportion to the file's code, so it is done once for each file and only for files
 // that a stack leads into.
@@ -76,6 +76,7 @@ const UnwindTable* Unwinder::table_of(symbols::Dso& dso) {
 const Unwinder::Place& Unwinder::place_of(const symbols::AddressSpace& space, std::uint64_t address) {
     const std::uint64_t mixed =
         (address ^ std::bit_cast<std::uintptr_t>(&space) << 7) * 0x9e37'79b9'7f4a'7c15u;  // by the golden ratio
+    if (places_.empty()) places_.resize(kPlaces);
     Place& place = places_[mixed >> 50 & (kPlaces - 1)];
     const std::size_t maps = space.maps().size() + (generation_ << 32);
     if (place.address == address && place.space == &space && place.maps == maps) return place;

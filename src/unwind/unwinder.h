@@ -56,7 +56,7 @@ class Unwinder final : public symbols::StackUnwinder {
 
     symbols::SymbolPaths paths_;
     std::unordered_map<const symbols::Dso*, UnwindTable> tables_;
-    std::vector<Place> places_;
+    std::vector<Place> places_;  // empty until the first stack is unwound
     std::size_t generation_ = 0;
 };
 

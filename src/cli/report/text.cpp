@@ -64,10 +64,11 @@ std::vector<const Row*> cells_of(const std::vector<profile::Rows>& events) {
         for (const Row& row : events[0].rows) cells.push_back(&row);
         return cells;
     }
-    std::map<decltype(Row::values), std::size_t> known;
+    std::map<std::vector<std::uint64_t>, std::size_t> known;
     for (std::size_t i = 0; i < events.size(); ++i) {
         for (const Row& row : events[i].rows) {
-            const auto [at, fresh] = known.try_emplace(row.values, cells.size());
+            const auto values = events[i].values_of(row);
+            const auto [at, fresh] = known.try_emplace({values.begin(), values.end()}, cells.size());
             if (fresh) cells.resize(cells.size() + events.size());
             cells[at->second + i] = &row;
         }

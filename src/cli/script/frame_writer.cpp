@@ -58,13 +58,11 @@ FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
 // Kernel frames are the same in all processes, so they have one key.
 void FrameWriter::append(FrameKey key, const Fields& fields, std::string& text) {
     if (key.mode != RawFrame::user) key.space = 0;
-    if (const std::string_view known = texts_.find(key); !known.empty()) {
-        text += known;
-        return;
-    }
+    if (texts_.append(key, text)) return;
     const Place place = place_of(key, fields.has(Field::sym) || fields.has(Field::srcline));
     const std::size_t begin = text.size();
     make_text(place, fields, text);
+    if (key.in_chain) text += '\n';
     if (place.dso) texts_.insert(key, std::string_view{text}.substr(begin));
 }
 
@@ -95,11 +93,25 @@ void FrameWriter::add_address(const Place& place, const Fields& fields, std::str
     if (fields.has(Field::ip)) add_hexadecimal(as_offset ? place.offset : place.key.address, text);
 }
 
+/// A function has many addresses, and demangling takes longer than all else. So its name is kept as a frame is, by the
+/// symbol, in a mode of which no frame is kept.
+void FrameWriter::add_name(const Place& place, std::string& text) {
+    if (!place.symbol) {
+        text += "[unknown]";
+        return;
+    }
+    const FrameKey key{.address = reinterpret_cast<std::uintptr_t>(place.symbol), .mode = RawFrame::other};
+    if (texts_.append(key, text)) return;
+    const std::string name = symbols::demangle(place.dso->linkage_name(*place.symbol));
+    text += name;
+    if (!name.empty()) texts_.insert(key, name);
+}
+
 void FrameWriter::add_symbol(const Place& place, const Fields& fields, std::string& text) {
     add_address(place, fields, text);
     if (fields.has(Field::sym)) {
         text += ' ';
-        text += place.symbol ? symbols::demangle(place.dso->linkage_name(*place.symbol)) : "[unknown]";
+        add_name(place, text);
         if (place.symbol && fields.has(Field::symoff))
             fmt::format_to(std::back_inserter(text), "+0x{:x}", place.address - place.symbol->start);
     }

@@ -22,9 +22,14 @@ class FrameWriter {
     FrameWriter(const analysis::Processes& processes, symbols::Dsos& dsos, bool inlines)
         : processes_(processes), dsos_(dsos), inlines_(inlines) {}
 
-    /// Appends a line for each function that is active at the address, the innermost first, without the last line's
+    /// Appends a line for each function that is active at the address, the innermost first. Of a lone sample it has no
     /// end. `fields` are the same in all calls for one key.
     void append(FrameKey key, const Fields& fields, std::string& text);
+    /// Says that the same key will soon be given to append().
+    void announce(FrameKey key) const {
+        if (key.mode != analysis::RawFrame::user) key.space = 0;
+        texts_.prefetch(key);
+    }
 
   private:
     struct Place;
@@ -32,7 +37,8 @@ class FrameWriter {
     void make_text(const Place& place, const Fields& fields, std::string& text);
     std::vector<symbols::SourceFrame> source_frames(const Place& place, const Fields& fields);
     static void add_address(const Place& place, const Fields& fields, std::string& text);
-    static void add_symbol(const Place& place, const Fields& fields, std::string& text);
+    void add_symbol(const Place& place, const Fields& fields, std::string& text);
+    void add_name(const Place& place, std::string& text);
     static void add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
                             std::string& text);
 

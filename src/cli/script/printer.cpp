@@ -24,7 +24,7 @@ namespace anyperf::cli {
 
 namespace {
 
-constexpr std::size_t kBuffer = 1 << 20;
+constexpr std::size_t kBuffer = 256 << 10;
 
 using analysis::RawFrame;
 
@@ -166,7 +166,6 @@ void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t even
         bool caller = false;
         valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
             frames_.append({each.address, space, each.mode, true, std::exchange(caller, true)}, fields, buffer_);
-            buffer_ += '\n';
         });
     }
     if (!valid) buffer_.resize(begin);
@@ -190,6 +189,7 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
     const perfdata::Numbers& chain = sample.call_chain;
     const std::size_t same = common_end(chain);
     const std::size_t last_offset = last_chain_.words.size() - chain.size();  // may wrap around
+    announce_frames(chain, chain.size() - same, space);
     PrintedChain& now = this_chain_;
     now.words.clear();
     RawFrame::Mode mode = RawFrame::user;
@@ -203,11 +203,11 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
                 break;
             }
         }
-        now.words.push_back({chain[i], buffer_.size(), mode, caller});
+        now.words.push_back(
+            {chain[i], static_cast<std::uint32_t>(buffer_.size()), static_cast<std::uint8_t>(mode), caller});
         switch (analysis::chain_word(chain[i], mode)) {
             case analysis::ChainWord::frame:
                 frames_.append({chain[i], space, mode, true, std::exchange(caller, true)}, fields, buffer_);
-                buffer_ += '\n';
                 break;
             case analysis::ChainWord::marker: break;
             case analysis::ChainWord::end: ended = true; break;
@@ -223,10 +223,19 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
     return valid;
 }
 
+/// The texts of the first frames of a chain come from places all over the memory: all are fetched at the same time.
+void ScriptPrinter::announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) const {
+    RawFrame::Mode mode = RawFrame::user;
+    bool caller = false;
+    for (std::size_t i = 0; i < words; ++i)
+        if (analysis::chain_word(chain[i], mode) == analysis::ChainWord::frame)
+            frames_.announce({chain[i], space, mode, true, std::exchange(caller, true)});
+}
+
 /// Prints what was printed of the last chain's words from `from` on.
 void ScriptPrinter::copy_end_of_last_chain(std::size_t from) {
     const std::size_t begin = last_chain_.words[from].text;
-    const std::size_t moved = buffer_.size() - begin;
+    const auto moved = static_cast<std::uint32_t>(buffer_.size() - begin);
     for (std::size_t i = from; i < last_chain_.words.size(); ++i) {
         this_chain_.words.push_back(last_chain_.words[i]);
         this_chain_.words.back().text += moved;
@@ -247,7 +256,6 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
         unwound_.push_back(sample.ip);
     for (const std::uint64_t address : unwound_) {
         frames_.append({address, space, RawFrame::user, true, false}, fields, buffer_);
-        buffer_ += '\n';
     }
 }
 

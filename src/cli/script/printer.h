@@ -48,8 +48,8 @@ class ScriptPrinter final : public perfdata::Consumer {
         std::size_t event = 0;
         struct Word {
             std::uint64_t word = 0;  ///< of the sample: an address or a marker
-            std::size_t text = 0;    ///< where the text of this word and of those after it begins
-            analysis::RawFrame::Mode mode = analysis::RawFrame::user;
+            std::uint32_t text = 0;  ///< where the text of this word and of those after it begins
+            std::uint8_t mode = analysis::RawFrame::user;
             bool caller = false;  ///< a frame came before it
         };
         std::vector<Word> words{};
@@ -69,6 +69,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     void make_task_text(const perfdata::Sample& sample, const perfdata::EventInfo& info, const Fields& fields);
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
     std::size_t common_end(const perfdata::Numbers& chain) const;
+    void announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) const;
     void copy_end_of_last_chain(std::size_t from);
     bool print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                            const Fields& fields);

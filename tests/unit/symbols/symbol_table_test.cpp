@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <utility>
 
 namespace anyperf::symbols {
@@ -77,6 +79,23 @@ TEST(SymbolTable, OfSymbolsWithoutASizeTheLastOneIsKept) {
     table.add(0x200, 0, "next", {.global = true});
     table.finish();
     EXPECT_EQ(name_at(table, 0x100), "__x64_sys_vfork");
+}
+
+TEST(SymbolTable, NamesMayBeInTextsOfAnotherOwner) {
+    auto texts = std::make_shared<const std::string>("\0inner\0_ZN1AC2Ev\0_ZN1AC1Ev\0", 28);
+    SymbolTable table;
+    table.use_texts(*texts, texts);
+    table.add_at(0x300, 8, 7, {});
+    table.add_at(0x300, 8, 17, {});
+    table.add_at(0x100, 0x10, 1, {});
+    table.finish();
+    // A PLT's stubs come when the others are sorted.
+    table.add(0x200, 0x10, "stub@plt", {});
+    table.finish();
+    texts.reset();
+    EXPECT_EQ(name_at(table, 0x100), "inner");
+    EXPECT_EQ(name_at(table, 0x20f), "stub@plt");
+    EXPECT_EQ(name_at(table, 0x300), "_ZN1AC2Ev");
 }
 
 TEST(SymbolTable, ASizePastTheEndOfAddressesIsCut) {
