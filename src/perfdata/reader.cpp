@@ -18,9 +18,10 @@
 #include <cstring>
 
 #include "perfdata/byte_order.h"
-#include "perfdata/decompressor.h"
+#include "perfdata/bytes/decompressor.h"
+#include "perfdata/bytes/directory.h"
+#include "perfdata/bytes/input.h"
 #include "perfdata/event_table.h"
-#include "perfdata/input.h"
 #include "perfdata/read_attr.h"
 #include "perfdata/round_queue.h"
 #include "perfdata/simpleperf.h"
@@ -34,7 +35,10 @@ namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 
 /// Bytes of a mapped file that may be in memory at a time.
-constexpr std::size_t kMostResident = 64 << 20, kReleaseEvery = 16 << 20;
+constexpr std::size_t kMostResident = 16 << 20, kReleaseEvery = 4 << 20;
+
+/// Bytes of a directory's file that are read before another file's turn may come.
+constexpr std::size_t kRingPiece = 1 << 20;
 
 /// Formats of tracepoints that are larger are skipped. Those of all 2,305 tracepoints of Linux 6.18 have 3 MB.
 constexpr std::size_t kMostFormats = 64 << 20;
@@ -55,11 +59,15 @@ struct Piece {
 }  // namespace
 
 struct Reader::State {
-    State(Input opened, FileHeader read) : input(std::move(opened)), header(std::move(read)) {}
+    State(Input opened, FileHeader read, std::vector<RingFile> files)
+        : input(std::move(opened)), header(std::move(read)), rings(std::move(files)) {}
 
     void read_all();
     void read_mapped();
     void read_stream();
+    /// Merges the files of a directory: what is not newer than the newest record of each unfinished file is in order.
+    void read_rings();
+    void read_piece(RingFile& file);
     /// Walks over whole records and returns how many bytes it used. Sets damage where a record is impossible.
     std::size_t walk(Piece piece);
     void take(Piece record, RecordHeader head);
@@ -107,6 +115,8 @@ struct Reader::State {
 
     Input input;
     FileHeader header;
+    std::vector<RingFile> rings;  // of a directory
+    RingFile* ring = nullptr;     // the one that is being read
     EventTable events;
     Facts facts;
     Summary summary;
@@ -154,7 +164,7 @@ std::string name_of(const std::string& path) {
 }  // namespace
 
 Result<Reader> Reader::open(const std::string& path) {
-    Input input = TRY(Input::open(path));
+    Input input = TRY(Input::open(header_path(path)));
     std::vector<std::byte> begin(kPipeHeaderSize);
     // A pipe may give fewer bytes than asked for. At its end `begin` is cut, so that the header is refused as too
     // short.
@@ -177,7 +187,7 @@ Result<Reader> Reader::open(const std::string& path) {
         return std::unexpected(Error{"cannot read standard input", "it is a perf.data file that needs seeking",
                                      "name the file with -i, or record with -o -"});
     // The names are in a feature section, EVENT_DESC, so the events get them last.
-    auto state = std::make_unique<State>(std::move(input), std::move(*header));
+    auto state = std::make_unique<State>(std::move(input), std::move(*header), TRY(open_ring_files(path)));
     for (EventInfo& event : state->header.events) state->events.add(std::move(event));
     for (const FeatureSection& section : state->header.features)
         read_feature(section.feature, state->input.mapped().subspan(section.place.offset, section.place.size),
@@ -197,6 +207,7 @@ Summary Reader::read(Consumer& consumer) {
 void Reader::State::read_all() {
     if (!header.note.empty()) summary.damage = Error{"the recording is damaged", header.note, {}};
     input.is_stream() ? read_stream() : read_mapped();
+    read_rings();
     waiting.end(delivering());
 }
 
@@ -234,9 +245,42 @@ void Reader::State::read_stream() {
     if (kept != 0) fail(offset, fmt::format("the last record is cut: {} bytes are left", kept));
 }
 
+// The file that is behind the others is read on, so none runs ahead by more than a piece.
+void Reader::State::read_rings() {
+    for (;;) {
+        RingFile* oldest = nullptr;
+        for (RingFile& each : rings)
+            if (!each.is_done() && (!oldest || each.newest < oldest->newest)) oldest = &each;
+        if (!oldest) return;
+        waiting.deliver_until(oldest->newest, delivering());
+        read_piece(*oldest);
+    }
+}
+
+// Damage ends only the file that has it.
+void Reader::State::read_piece(RingFile& file) {
+    const Bytes all = file.input.mapped();
+    ring = &file;
+    std::swap(decompressor, file.decompressor);
+    std::swap(unpacked, file.unpacked);
+    std::swap(skip, file.skip);
+    const std::size_t begin = file.at;
+    file.at += walk({all.subspan(begin, std::min(kRingPiece, all.size() - begin)), begin, true});
+    if (!stopped && file.at == begin)
+        fail(begin, fmt::format("the last record is cut: {} bytes are left", all.size() - begin));
+    if (std::exchange(stopped, false)) file.at = all.size();
+    std::swap(decompressor, file.decompressor);
+    std::swap(unpacked, file.unpacked);
+    std::swap(skip, file.skip);
+    ring = nullptr;
+    const std::byte* lowest = waiting.lowest_in(all);
+    file.input.release_before(lowest ? static_cast<std::size_t>(lowest - all.data()) : file.at);
+}
+
 void Reader::State::fail(std::uint64_t offset, std::string cause) {
     stopped = true;
-    summary.damage = Error{"the recording is damaged", fmt::format("offset {}: {}", offset, std::move(cause)),
+    const std::string place = ring ? ring->name + ", " : "";
+    summary.damage = Error{"the recording is damaged", fmt::format("{}offset {}: {}", place, offset, std::move(cause)),
                            "what comes before it has been read"};
 }
 
@@ -271,7 +315,7 @@ std::size_t Reader::State::walk(Piece piece) {
                            piece.stable};
         skip = payload_after(record.bytes, head.type);
         ++summary.records;
-        if (piece.stable) {
+        if (piece.stable && !ring) {
             walked = record.offset;
             if (walked >= next_release) release();
         }
@@ -354,6 +398,7 @@ void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
 void Reader::State::queue(std::uint64_t time, Piece record, std::uint32_t event) {
     // Records without a time do not wait, such as those that perf makes itself, whose time is 0.
     if (time == 0 || time == ~std::uint64_t{0}) return deliver(record.bytes, event);
+    if (ring) ring->newest = std::max(ring->newest, time);
     if (record.stable)
         waiting.add_stable(time, record.bytes, event);
     else
@@ -365,14 +410,15 @@ void Reader::State::queue(std::uint64_t time, Piece record, std::uint32_t event)
 }
 
 void Reader::State::end_round() {
+    if (ring) return;  // one file says nothing of the others
     waiting.end_round(delivering());
     release();
 }
 
 void Reader::State::release() {
-    if (input.is_stream()) return;
+    if (input.is_stream() || ring) return;
     next_release = walked + kReleaseEvery;
-    const std::byte* lowest = waiting.lowest();
+    const std::byte* lowest = waiting.lowest_in(input.mapped());
     const std::size_t needed = lowest ? static_cast<std::size_t>(lowest - input.mapped().data()) : walked;
     input.release_before(needed);
     if (walked - needed > kMostResident && walked >= next_drop) {

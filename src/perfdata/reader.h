@@ -9,8 +9,10 @@
 // fields depend on the attr of its event, which is found by an id at a place that again depends on the attr.
 //
 // The mechanism, from bytes to meaning:
-// - input.h gives the bytes: a mapped file, or a stream in pieces. walk() (reader.cpp) cuts them into records. A record
-//   is {u32 type, u16 misc, u16 size} and `size` bytes including these 8 (struct perf_event_header).
+// - bytes/ has a mapped file, a stream in pieces, the files of a directory, and what was compressed. walk()
+// (reader.cpp)
+//   cuts them into records. A record is {u32 type, u16 misc, u16 size} and `size` bytes including these 8 (struct
+//   perf_event_header).
 // - event_table.h finds the record's event, byte_order.h swaps its numbers if the file has the other byte order, and
 //   sample_layout.h knows where its time is.
 // - round_queue.h keeps records until no older one can come. The consumer then gets them in the order of their times.
@@ -85,8 +87,8 @@ struct Summary {
 
 class Reader {
   public:
-    /// Opens a file, or standard input if `path` is "-", and reads its header. Fails if it can't be read or is not
-    /// perf.data.
+    /// Opens a file, a directory that `perf record --threads` has written (directory.h), or standard input if `path` is
+    /// "-", and reads its header. Fails if it can't be read or is not perf.data.
     static Result<Reader> open(const std::string& path);
 
     Reader(Reader&&) noexcept;

@@ -73,10 +73,13 @@ void RoundQueue::sort() {
 }
 
 // The lowest address, not the oldest time: memory of the file is given back in the order of the file.
-const std::byte* RoundQueue::lowest() const {
+const std::byte* RoundQueue::lowest_in(Bytes memory) const {
     const std::byte* lowest = nullptr;
+    const std::byte* end = memory.data() + memory.size();
     for (const Entry& entry : entries_)
-        if (entry.chunk == kStable && (!lowest || entry.record < lowest)) lowest = entry.record;
+        if (entry.chunk == kStable && entry.record >= memory.data() && entry.record < end &&
+            (!lowest || entry.record < lowest))
+            lowest = entry.record;
     return lowest;
 }
 

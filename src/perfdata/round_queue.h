@@ -42,6 +42,11 @@ class RoundQueue {
         this->deliver(limit_, deliver);
         limit_ = newest_;
     }
+    /// Passes on what is not newer than `time`.
+    template <class Deliver>
+    void deliver_until(std::uint64_t time, Deliver&& deliver) {
+        this->deliver(time, deliver);
+    }
     /// Passes on all records that wait, at the end of the file.
     template <class Deliver>
     void end(Deliver&& deliver) {
@@ -57,8 +62,8 @@ class RoundQueue {
 
     bool is_too_large() const { return entries_.size() > kMostEntries || copied_ > kMostCopied; }
 
-    /// The stable record with the lowest address among those that wait, or null.
-    const std::byte* lowest() const;
+    /// The stable record with the lowest address among those that wait and are in `memory`, or null.
+    const std::byte* lowest_in(Bytes memory) const;
 
   private:
     static constexpr std::uint32_t kStable = 0xffff'ffffu;

@@ -1,6 +1,7 @@
 """`anyperf report` and `script` of recordings that were not written by today's perf on this machine: old perfs, machines of the other byte
 order or of 32 bits, and Android's simpleperf."""
 import json
+import shutil
 import subprocess
 import unittest
 
@@ -113,6 +114,71 @@ class OtherMachines(OtherWriters):
         made.sample(pid, 10, 0x400010, 1, more=more + made.pack("8Q", *(0x400100 + i for i in range(8))) + made.pack("Q", 64))
         self.assertEqual(self.read(made, "script", "-F", "ip").split(), ["10"])
         self.assertEqual(json.loads(self.read(made, "report", "--json"))[0]["symbol"], "0x0000000000000010")
+
+
+class Directories(OtherWriters):
+    """What `perf record --threads` writes: a file with the header, and one for each ring."""
+
+    SAMPLES = 60_000  # 2.4 MB for each ring
+
+    def setUp(self):
+        super().setUp()
+        self.recording = self.file("rings.data")
+        self.recording.mkdir()
+        self.pid = absent_pid()
+        made = MadeFile()
+        made.attr(kind=0)
+        made.comm(self.pid, "program")
+        made.mmap(self.pid, 0x400000, 0x1000, 0, "/absent/program")
+        (self.recording / "data").write_bytes(made.bytes())
+        for ring in range(2):
+            samples = MadeFile()
+            for i in range(self.SAMPLES):
+                samples.sample(self.pid, (2 * i + ring + 1) * 1000, 0x400010 + ring)
+            (self.recording / f"data.{ring}").write_bytes(b"".join(samples.records))
+
+    def anyperf(self, verb, *words):
+        result = subprocess.run([ANYPERF, verb, "-i", self.recording, *words], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_the_rings_are_read_in_the_order_of_time(self):
+        (self.recording / "data.2").touch()
+        (self.recording / "data.txt").write_text("not a ring")
+        result = self.anyperf("script", "-F", "time,ip")
+        self.assertEqual(result.stderr, "")
+        lines = [line.split() for line in result.stdout.splitlines()]
+        expected = [[f"0.{i + 1:06}:", f"40001{i % 2}"] for i in range(2 * self.SAMPLES)]
+        self.assertEqual(lines, expected)
+
+    def test_damage_ends_only_the_ring_that_has_it(self):
+        ring = self.recording / "data.1"
+        ring.write_bytes(ring.read_bytes()[:-12])
+        result = self.anyperf("report", "--json")
+        self.assertIn("data.1, offset 2399960: the last record is cut: 28 bytes are left", result.stderr)
+        self.assertEqual({row["symbol"]: row["samples"] for row in json.loads(result.stdout)},
+                         {"0x0000000000000010": self.SAMPLES, "0x0000000000000011": self.SAMPLES - 1})
+
+    def test_a_directory_without_a_header_is_refused(self):
+        (self.recording / "data").unlink()
+        result = subprocess.run([ANYPERF, "report", "-i", self.recording], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(f"cannot open {self.recording}/data\n  cause: No such file or directory", result.stderr)
+
+    @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
+    def test_those_of_perf_have_perfs_samples(self):
+        for options in ([], ["-z"]):
+            recording = self.file(f"perf{len(options)}.data")
+            command = ["perf", "record", "-q", "--threads", *options, "-g", "-e", "cpu-clock", "-F", "5000", "-o", recording, "--",
+                       "sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done & j=0; while [ $j -lt 30000 ]; do j=$((j+1)); done; wait"]
+            made = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            if made.returncode != 0:
+                self.skipTest(f"perf cannot record: {made.stderr}")
+            self.recording = recording
+            fields = "comm,tid,time,event,ip"
+            theirs = subprocess.run(["perf", "script", "-i", recording, "-F", fields], capture_output=True, text=True, timeout=60, check=True)
+            self.assertEqual(self.anyperf("script", "-F", fields).stdout, theirs.stdout)
+            self.assertGreater(theirs.stdout.count("cpu-clock"), 20)
 
 
 def varint(number):

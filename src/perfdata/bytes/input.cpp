@@ -1,4 +1,4 @@
-#include "perfdata/input.h"
+#include "perfdata/bytes/input.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,7 +33,8 @@ Result<Input> Input::open(const std::string& path) {
     struct stat status{};
     if (fstat(fd, &status) != 0 || S_ISDIR(status.st_mode)) {
         ::close(fd);
-        return std::unexpected(Error{fmt::format("cannot read {}", path), "it is a directory", "name a file"});
+        return std::unexpected(Error{fmt::format("cannot read {}", path), "it is a directory",
+                                     "name a file, or a directory of perf record --threads"});
     }
     if (!S_ISREG(status.st_mode)) return Input{fd, nullptr, 0};
     if (status.st_size == 0) {

@@ -1,4 +1,4 @@
-#include "perfdata/decompressor.h"
+#include "perfdata/bytes/decompressor.h"
 
 #include <zstd.h>
 
@@ -16,6 +16,8 @@ Decompressor::Decompressor() : stream_(std::make_unique<Stream>()) {
     ZSTD_DCtx_setParameter(stream_->context, ZSTD_d_windowLogMax, kLargestWindow);
 }
 
+Decompressor::Decompressor(Decompressor&&) noexcept = default;
+Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 Decompressor::~Decompressor() = default;
 
 void Decompressor::feed(Bytes packed) {

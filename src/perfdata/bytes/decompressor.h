@@ -18,8 +18,8 @@ class Decompressor {
   public:
     Decompressor();
     ~Decompressor();
-    Decompressor(const Decompressor&) = delete;
-    Decompressor& operator=(const Decompressor&) = delete;
+    Decompressor(Decompressor&&) noexcept;
+    Decompressor& operator=(Decompressor&&) noexcept;
 
     /// Begins with the contents of the next COMPRESSED record, which must stay valid until unpack() returns false.
     void feed(Bytes packed);
