@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace anyperf::annotation {
 
@@ -39,29 +41,49 @@ bool read_file(const std::string& path, std::string& text) {
 }  // namespace
 
 // Looks below --symfs first, where the files of another machine are, then at the path itself.
-SourceText::File SourceText::read(const std::string& path) {
-    File file;
-    if ((root_.empty() || !read_file(root_ + path, file.text)) && !read_file(path, file.text))
-        unreadable_.emplace(path, std::strerror(errno));
+bool SourceText::read(const std::string& path, std::string& text) const {
+    return (!root_.empty() && read_file(root_ + path, text)) || read_file(path, text);
+}
+
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        std::string_view line = text.substr(0, end);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        lines.push_back(line);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return lines;
+}
+
+}  // namespace
+
+// The lines are views of the text. They are made after the file is in the map, where its text no longer moves. Servers
+// may have different files of one path for two build ids.
+SourceText::File& SourceText::file_of(std::string_view path) {
+    if (const auto local = files_.find(path); local != files_.end()) return local->second;
+    const bool ask = servers_ && !build_id_.empty();
+    const std::string fetched_key = build_id_ + std::string{path};
+    if (const auto fetched = files_.find(fetched_key); ask && fetched != files_.end()) return fetched->second;
+    const std::string name{path};
+    std::string text;
+    const bool is_local = read(name, text);
+    const std::string why = is_local ? std::string{} : std::strerror(errno);
+    if (!is_local) {
+        const auto copy = ask ? servers_->source(build_id_, name) : std::nullopt;
+        if (!copy || !read_file(*copy, text)) unreadable_.emplace(name, why);
+    }
+    File& file = files_[!is_local && ask ? fetched_key : name];
+    file.text = std::move(text);
+    file.lines = lines_of(file.text);
     return file;
 }
 
 std::string_view SourceText::line(std::string_view file, std::uint32_t number) {
-    auto found = files_.find(file);
-    if (found == files_.end()) {
-        const std::string path{file};
-        found = files_.emplace(path, read(path)).first;
-        // The lines are views of the text. They are made after the file is in the map, where its text no longer moves.
-        std::string_view rest = found->second.text;
-        while (!rest.empty()) {
-            const auto end = rest.find('\n');
-            std::string_view line = rest.substr(0, end);
-            if (line.ends_with('\r')) line.remove_suffix(1);
-            found->second.lines.push_back(line);
-            rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-        }
-    }
-    const std::vector<std::string_view>& lines = found->second.lines;
+    const std::vector<std::string_view>& lines = file_of(file).lines;
     return number == 0 || number > lines.size() ? std::string_view{} : lines[number - 1];
 }
 

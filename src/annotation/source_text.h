@@ -3,17 +3,24 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "symbols/debuginfod.h"
 
 namespace anyperf::annotation {
 
 class SourceText {
   public:
     /// A file is looked for below `root` first, then at its own path. If `root` is empty it is only looked for at its
-    /// own path.
-    explicit SourceText(std::string root) : root_(std::move(root)) {}
+    /// own path. What is at neither is asked of `servers`, if there are some.
+    explicit SourceText(std::string root, std::shared_ptr<symbols::Debuginfod> servers = {})
+        : root_(std::move(root)), servers_(std::move(servers)) {}
+
+    /// The build id of the code whose lines are wanted from now on: servers have sources by it. Empty: unknown.
+    void use_build_id(std::string build_id) { build_id_ = std::move(build_id); }
 
     /// The text of a line without its end; lines are numbered from 1. Empty if the file cannot be read, is larger than
     /// 64 MiB, or has fewer lines. The view lives as long as this object.
@@ -27,10 +34,13 @@ class SourceText {
         std::string text;
         std::vector<std::string_view> lines;
     };
-    File read(const std::string& path);
+    File& file_of(std::string_view path);
+    bool read(const std::string& path, std::string& text) const;
 
     std::string root_;
-    std::map<std::string, File, std::less<>> files_;
+    std::shared_ptr<symbols::Debuginfod> servers_;
+    std::string build_id_;
+    std::map<std::string, File, std::less<>> files_;  // by path; those of servers by build id and path
     std::map<std::string, std::string> unreadable_;
 };
 

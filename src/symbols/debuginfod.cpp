@@ -25,6 +25,7 @@ struct Debuginfod::Library {
     using Begin = Client*();
     using End = void(Client*);
     using Find = int(Client*, const unsigned char* build_id, int length, char** path);
+    using FindSource = int(Client*, const unsigned char* build_id, int length, const char* source, char** path);
     using Progress = int(Client*, long, long);
     using SetProgress = void(Client*, Progress*);
     using SetUserData = void(Client*, void*);
@@ -35,6 +36,7 @@ struct Debuginfod::Library {
     Begin* begin = nullptr;
     End* end = nullptr;
     Find *find_executable = nullptr, *find_debug_info = nullptr;
+    FindSource* find_source = nullptr;
     SetProgress* set_progress = nullptr;
     SetUserData* set_user_data = nullptr;
     GetUserData* get_user_data = nullptr;
@@ -55,8 +57,9 @@ struct Debuginfod::Library {
     bool load_all() {
         return load(begin, "debuginfod_begin") && load(end, "debuginfod_end") &&
                load(find_executable, "debuginfod_find_executable") &&
-               load(find_debug_info, "debuginfod_find_debuginfo") && load(set_progress, "debuginfod_set_progressfn") &&
-               load(set_user_data, "debuginfod_set_user_data") && load(get_user_data, "debuginfod_get_user_data");
+               load(find_debug_info, "debuginfod_find_debuginfo") && load(find_source, "debuginfod_find_source") &&
+               load(set_progress, "debuginfod_set_progressfn") && load(set_user_data, "debuginfod_set_user_data") &&
+               load(get_user_data, "debuginfod_get_user_data");
     }
     /// The path of what `found` has opened; nothing if it is an error.
     static std::optional<std::string> path_of(int found, char* path) {
@@ -111,6 +114,14 @@ std::optional<std::string> Debuginfod::debug_info(const std::string& build_id) {
     char* path = nullptr;
     const int opened = library_->find_debug_info(library_->client, bytes_of(build_id), 0, &path);
     return Library::path_of(opened, path);
+}
+
+std::optional<std::string> Debuginfod::source(const std::string& build_id, const std::string& path) {
+    if (!path.starts_with('/')) return {};
+    fetched_ = "the source " + path;
+    char* copy = nullptr;
+    const int opened = library_->find_source(library_->client, bytes_of(build_id), 0, path.c_str(), &copy);
+    return Library::path_of(opened, copy);
 }
 
 }  // namespace anyperf::symbols

@@ -31,6 +31,8 @@ class Debuginfod {
     /// The path of a local copy; nothing if no server has the file. `build_id` is hexadecimal. Not thread-safe.
     std::optional<std::string> executable(const std::string& build_id);
     std::optional<std::string> debug_info(const std::string& build_id);
+    /// The same of a source file; `path` is that in the debugging information. Only absolute paths are asked for.
+    std::optional<std::string> source(const std::string& build_id, const std::string& path);
 
   private:
     struct Library;

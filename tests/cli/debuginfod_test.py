@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 import unittest
+import urllib.parse
 
 from made_file import MadeFile, padded
 from made_recording import absent_pid
@@ -29,7 +30,7 @@ class Server(http.server.ThreadingHTTPServer):
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append(self.path)
-        body = self.server.files.get(self.path)
+        body = self.server.files.get(urllib.parse.unquote(self.path))
         self.send_response(200 if body else 404)
         self.send_header("Content-Length", str(len(body or b"")))
         self.end_headers()
@@ -111,6 +112,19 @@ class Debuginfod(Case):
         self.assertIn("hot.c:2", result.stdout)
         self.assertIn("executable of " + self.build_id, result.stderr)
         self.assertNotIn("without names", result.stderr)
+
+    def test_sources_that_are_not_here_are_fetched(self):
+        path, source = self.recording(self.program), self.file("hot.c")
+        source.unlink()
+        result = self.run_verb("annotate", path, "hot", "--debuginfod=" + self.server.url())
+        self.assertIn(f"cannot read the source {source}: No such file or directory", result.stderr)
+        shutil.rmtree(self.file("cache"))  # which knows that there is no such file
+        self.server.files[f"/buildid/{self.build_id}/source{source}"] = SOURCE.encode()
+        result = self.run_verb("annotate", path, "hot", "--debuginfod=" + self.server.url())
+        self.assertIn("int hot(int x) { return twice(x) * 3; }", result.stdout)
+        self.assertNotIn("cannot read the source", result.stderr)
+        self.assertIn(f"the source {source}", result.stderr)
+        self.assertNotIn("int hot(int x)", self.run_verb("annotate", path, "hot").stdout)
 
     def test_a_file_that_no_server_has_stays_without_names(self):
         self.server.files.clear()

@@ -69,10 +69,12 @@ std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, pro
 /// error is that of the verb.
 class Printer {
   public:
-    Printer(const Options& options, Output& out) : options_(options), out_(out), source_(options.symbols.root) {}
+    Printer(const Options& options, Output& out, std::shared_ptr<symbols::Debuginfod> servers)
+        : options_(options), out_(out), source_(options.symbols.root, std::move(servers)) {}
 
     void print(const AnnotatedEvent& shown) {
         annotation::SourceText* source = options_.source ? &source_ : nullptr;
+        source_.use_build_id(shown.annotation.build_id);
         if (options_.json)
             out_.print((count_ == 0 ? "[\n" : ",\n") + annotation_as_json(shown, source));
         else
@@ -115,7 +117,7 @@ Result<int> annotate(Options options, Output& out) {
     const profile::Profile& profile = read.profile;
     annotation::Annotator annotator{paths,
                                     options.syntax == "intel" ? annotation::Syntax::intel : annotation::Syntax::att};
-    Printer printer{options, out};
+    Printer printer{options, out, paths.debuginfod};
     for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
         const std::uint64_t weight = weight_of(profile, {i});
         for (const annotation::HotFunction& each : chosen(profile, {i}, options, weight)) {
