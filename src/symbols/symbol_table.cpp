@@ -65,7 +65,7 @@ namespace {
 /// Whether two mangled names are those of one constructor or destructor: they differ in one digit, which says for which
 /// object it is ("C1", "D2"; Itanium C++ ABI, 5.1.4.3).
 bool are_variants(std::string_view one, std::string_view other) {
-    if (one.size() != other.size() || !one.starts_with("_Z")) return false;
+    if (one.size() != other.size() || !one.starts_with("_Z") || !other.starts_with("_Z")) return false;
     const auto at = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
     return at == one.size() ||
            ((one[at - 1] == 'C' || one[at - 1] == 'D') && one.substr(at + 1) == other.substr(at + 1));

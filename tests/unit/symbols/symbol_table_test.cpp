@@ -81,6 +81,14 @@ TEST(SymbolTable, OfSymbolsWithoutASizeTheLastOneIsKept) {
     EXPECT_EQ(name_at(table, 0x100), "__x64_sys_vfork");
 }
 
+TEST(SymbolTable, AConstructorMayHaveAnAliasOfTheSameLength) {
+    SymbolTable table;
+    table.add(0x100, 8, "alias_abc", {});
+    table.add(0x100, 8, "_ZN1AC1Ev", {});
+    table.finish();
+    EXPECT_EQ(name_at(table, 0x100), "alias_abc");
+}
+
 TEST(SymbolTable, NamesMayBeInTextsOfAnotherOwner) {
     auto texts = std::make_shared<const std::string>("\0inner\0_ZN1AC2Ev\0_ZN1AC1Ev\0", 28);
     SymbolTable table;
