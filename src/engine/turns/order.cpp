@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "engine/fail.h"
 #include "engine/freestanding/text.h"
@@ -185,20 +187,51 @@ void release_turn(Engine& engine) {
     });
 }
 
-/// Whether the thread sleeps or is stopped, by /proc.
-bool is_asleep(const TurnSlot& slot) {
+/// A file of /proc about the slot's thread; empty if it can't be read.
+std::string_view read_task_file(const TurnSlot& slot, std::string_view file, std::span<char> room) {
     Line path;
-    path.text("/proc/").decimal(slot.pid).text("/task/").decimal(slot.tid).text("/stat");
+    path.text("/proc/").decimal(slot.pid).text("/task/").decimal(slot.tid).text(file);
     char name[64] = {};
     std::ranges::copy(path.view().substr(0, sizeof name - 1), name);
     const long fd = kernel_call(__NR_open, address_of(name), O_RDONLY | O_CLOEXEC);
-    if (is_error(fd)) return false;
-    char text[128];
-    const long length = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(text), sizeof text);
+    if (is_error(fd)) return {};
+    const long length = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room.data()), room.size());
     kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
-    const std::string_view line{text, static_cast<std::size_t>(std::max(length, 0l))};
+    return {room.data(), static_cast<std::size_t>(std::max(length, 0l))};
+}
+
+/// The thread's state as in /proc/PID/stat: R if it runs or can run, D if it waits for a disk; 0: unknown.
+char state_of_task(const TurnSlot& slot) {
+    char text[128];
+    const std::string_view line = read_task_file(slot, "/stat", text);
     const std::size_t name_end = line.rfind(')');
-    return name_end != std::string_view::npos && name_end + 2 < line.size() && line[name_end + 2] != 'R';
+    return name_end != std::string_view::npos && name_end + 2 < line.size() ? line[name_end + 2] : '\0';
+}
+
+/// How long the thread has run, in ns; 0 on a kernel without schedstat.
+std::uint64_t run_ns_of(const TurnSlot& slot) {
+    char text[64];
+    std::uint64_t ns = 0;
+    for (const char c : read_task_file(slot, "/schedstat", text)) {
+        if (c < '0' || c > '9') break;
+        ns = ns * 10 + static_cast<unsigned>(c - '0');
+    }
+    return ns;
+}
+
+/// Whether the holder waits in the kernel for another thread of the run, as far as one can see from outside: it has not
+/// run for half a second. A thread that runs sleeps for moments, too (a lock of the kernel, a page of a file), and
+/// which of them a look meets must not decide who comes next. A disk gets half a minute.
+bool is_stuck(const TurnSlot& slot, HolderWatch& watch) {
+    constexpr unsigned kPatience = 5;
+    constexpr unsigned kPatienceWithDisks = 300;
+    if (watch.looks < kPatience) return false;
+    const char state = state_of_task(slot);
+    const std::uint64_t run_ns = run_ns_of(slot);
+    const bool slept = state != 'R' && state != '\0' && run_ns == watch.run_ns;
+    watch.asleep = slept ? watch.asleep + 1 : 0;
+    watch.run_ns = run_ns;
+    return watch.asleep >= (state == 'D' ? kPatienceWithDisks : kPatience);
 }
 
 }  // namespace
@@ -314,23 +347,19 @@ void free_process_slots(Engine& engine, std::int32_t pid) {
     wake_descriptors(engine, 0);
 }
 
-void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged) {
+void check_holder(Engine& engine, std::uint32_t self, HolderWatch& watch) {
     Turns& turns = *engine.turns;
-    constexpr unsigned kStuck = 10;
     const std::uint64_t given = __atomic_load_n(&turns.turns, __ATOMIC_RELAXED);
-    unchanged = given == last_turns ? unchanged + 1 : 0;
-    last_turns = given;
+    if (given != watch.turns) watch = {.turns = given};
     const std::uint32_t holder = __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST);
-    if (holder == self || holder > run::kTurnSlots || unchanged == 0) return;
+    if (holder == self || holder > run::kTurnSlots || watch.looks++ == 0) return;
     if (holder == 0) {
         if (load_state(turns.slot[self]) == TurnState::ready && take_turn_from(turns, 0, self)) pass_on(engine, 0);
         return;
     }
     TurnSlot& slot = turns.slot[holder];
     const bool gone = slot.tid != 0 && run::yield_and_check_gone(slot.tid);
-    // A new thread has no id while its parent is stopped in the call that has made it.
-    const bool sleeps = slot.tid == 0 || is_asleep(slot);
-    if (!gone && (unchanged < kStuck || slot.holds_on != 0 || !sleeps)) return;
+    if (!gone && (slot.holds_on != 0 || !is_stuck(slot, watch))) return;
     if (!take_turn_from(turns, holder, self)) return;
     __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
     store_state(slot, TurnState::outside);

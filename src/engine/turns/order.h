@@ -32,9 +32,18 @@ void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns);
 /// Sets a slot's `turn` and wakes its thread.
 void notify(run::TurnSlot& slot, std::uint32_t word);
 
+/// What a waiting thread has seen of the one that has the turn.
+struct HolderWatch {
+    std::uint64_t turns = 0;   ///< how many had been given
+    unsigned looks = 0;        ///< since then
+    std::uint64_t run_ns = 0;  ///< how long the holder had run
+    unsigned asleep = 0;       ///< looks in succession at which it slept and had not run since the one before
+};
+
 /// For a thread that has waited for a while: takes the turn from a thread that is gone or stuck, and passes it on.
-/// Called repeatedly: `last_turns` and `unchanged` keep how many calls there were since a turn was last given.
-void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged);
+/// Called every kLookNs.
+void check_holder(Engine& engine, std::uint32_t self, HolderWatch& watch);
+inline constexpr std::int64_t kLookNs = 100'000'000;
 
 /// Waits until the thread in Turns::leaving, which has given its last turn away, has ended in the kernel.
 void await_thread_end(Engine& engine);

@@ -22,7 +22,6 @@ namespace anyperf::engine::turns {
 
 namespace {
 
-constexpr std::int64_t kLookNs = 100'000'000;  ///< after so long a thread looks after the one that has the turn
 constexpr std::int64_t kNsOfMillisecond = 1'000'000;
 /// So long after its deadline a thread goes on although another one with an earlier deadline does not wake up.
 constexpr std::int64_t kPatienceNs = 5 * kNsOfSecond;
@@ -106,8 +105,7 @@ bool watch(Thread& thread, const Wait& wait) {
 void await_turn(Thread& thread, const Wait* wait) {
     Engine& engine = *thread.engine;
     TurnSlot& slot = slot_of(thread);
-    std::uint64_t last_turns = 0;
-    unsigned unchanged = 0;
+    HolderWatch seen;
     for (;;) {
         sleep_on(slot.turn, run::kTurnNone, kLookNs);
         const std::uint32_t word = __atomic_exchange_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
@@ -123,7 +121,7 @@ void await_turn(Thread& thread, const Wait* wait) {
         }
         if (load_state(slot) == TurnState::outside && arrive(engine, thread.turn_slot)) return;
         if (wait != nullptr && is_interrupted(thread) && come_from_wait(thread, TurnEnd::interrupted)) return;
-        check_holder(engine, thread.turn_slot, last_turns, unchanged);
+        check_holder(engine, thread.turn_slot, seen);
     }
 }
 

@@ -31,7 +31,7 @@
 //   ended.
 // - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each
 //   waiting thread checks this after a while (check_holder()): it takes the turn from a thread that is gone, and from
-//   one that has been in the kernel for a second. That thread queues for its turn when it comes back.
+//   one that has slept in the kernel for a second without running. That thread queues for its turn when it comes back.
 // - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because it is pending
 //   in the kernel before the turn is given. Timers are the run's (timers.h). Signals from outside come at any
 //   instruction.
