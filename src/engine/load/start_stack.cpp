@@ -63,6 +63,15 @@ void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
     }
 }
 
+/// Whether the program gets an entry of this type. A deterministic run with the CPU of a level has the same counts on
+/// all machines, so it gets only those of Linux 6.1, which is what uname(2) says there: the loader executes some
+/// instructions for each entry.
+bool is_passed_on(std::uint64_t type, const StartFacts& facts) {
+    constexpr std::uint64_t kLastOfShownKernel = 51;
+    if (facts.random == nullptr || facts.run == nullptr || facts.run->cpu_level == 0) return true;
+    return type <= kLastOfShownKernel && type != kAtRseqFeatureSize && type != kAtRseqAlign;
+}
+
 std::size_t bytes_of(const char* text) {
     return std::string_view{text}.size() + 1;
 }
@@ -130,6 +139,12 @@ void put_pointers(StackImage& image, char* const* strings, std::size_t count, st
     }
 }
 
+std::uint64_t count_passed_on(const StartStack& stack, const StartFacts& facts) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < stack.auxiliary_count; ++i) count += is_passed_on(stack.auxiliary[i].a_type, facts);
+    return count;
+}
+
 /// Puts AT_RANDOM's bytes, the kernel's or those of a deterministic run, and returns their address.
 std::uint64_t put_random_bytes(StackImage& image, const StartStack& stack, RandomStream* random) {
     std::uint64_t bytes[kRandomBytes / sizeof(std::uint64_t)] = {};
@@ -183,10 +198,11 @@ std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack,
     const std::uint64_t random = put_random_bytes(image, stack, facts.random);
 
     const std::size_t words = 1 + argument_count + 1 + environment_count + 1;
-    const std::size_t vector_bytes = stack.auxiliary_count * sizeof(Elf64_auxv_t);
+    const std::size_t vector_bytes = count_passed_on(stack, facts) * sizeof(Elf64_auxv_t);
     image.skip(image.address(vector_bytes + words * sizeof(std::uint64_t)) % 16);
     for (std::size_t i = stack.auxiliary_count; i > 0; --i) {
         Elf64_auxv_t entry = stack.auxiliary[i - 1];
+        if (!is_passed_on(entry.a_type, facts)) continue;
         set_entry(entry, facts);
         if (facts.run != nullptr && facts.run->cpu_level != 0) set_cpu_entry(entry, *facts.run);
         if (entry.a_type == AT_EXECFN) entry.a_un.a_val = path;

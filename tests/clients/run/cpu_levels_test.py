@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
+PYTHON = "/usr/bin/python3"
 SOURCE = Path(__file__).parent / "cpu_levels.c"
 LEVELS = (2, 3, 4)
 
@@ -137,6 +138,14 @@ class CpuLevels(unittest.TestCase):
             for name in (2, 3, 4):
                 supported = f"x86-64-v{name} (supported, searched)" in text
                 self.assertEqual(supported, name <= level, text)
+
+    def test_the_auxiliary_vector_of_a_deterministic_run_is_that_of_linux_6_1(self):
+        script = "import struct; print(*[kind for kind, _ in struct.iter_unpack('QQ', open('/proc/self/auxv', 'rb').read())])"
+        for _, model in self.each_level():
+            kinds = [int(kind) for kind in self.run_with(model, PYTHON, "-c", script, options=("--deterministic",)).split()]
+            self.assertIn(51, kinds)  # AT_MINSIGSTKSZ, the last one of 6.1
+            self.assertEqual([kind for kind in kinds if kind in (27, 28) or kind > 51], [])  # AT_RSEQ_*, since 6.3
+            self.assertLessEqual(kinds.count(1), 1)  # AT_IGNORE, for the vDSO
 
     def test_a_skylake_client_has_no_avx512(self):
         text = self.run_with("skl", self.program, "leaves")
