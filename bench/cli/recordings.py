@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """CPU time and memory of reading recordings, relative to perf, on files that perf records here.
 
-recordings.py ANYPERF [--quick] [--keep DIR] [--profile]
+recordings.py ANYPERF [--quick] [--keep DIR]
 
-Two recordings of programs with callers: by frame pointers (of Python, a compiler and programs that were built with them), and
-with copied stacks. Each command runs in turns with perf's, on one CPU; a ratio compares the least CPU times, and the most
-memory of any run. The aims are those of docs/promises.md. --keep leaves the recordings in DIR, or uses those that are there.
+Three recordings of programs with callers: by frame pointers (of Python, a compiler and programs that were built with them), by frame
+pointers of a compiler alone, which was built without them, so that its chains are garbage, and with copied stacks. Each command runs in
+turns with perf's, on one CPU; a ratio compares the least CPU times, and the most memory of any run. The aims are those of docs/promises.md. --keep leaves the recordings in DIR, or uses those that are there.
 """
 import argparse
 import os
@@ -60,7 +60,8 @@ def record(directory, work, frequency):
         subprocess.run(["g++", "-O2", "-g", *options, "-o", directory / name, source], check=True)
     script = (f"{directory}/load_fp {work}; python3 -c 'import json; json.loads(json.dumps([[i] * 9 for i in range({work} * 500)]))'; "
               f"g++ -O1 -S -o /dev/null {source}")
-    for name, options, command in (("fp", ["-g"], script), ("dwarf", ["--call-graph", "dwarf"], f"{directory}/load {work}")):
+    for name, options, command in (("fp", ["-g"], script), ("garbage", ["-g"], f"for i in 1 2 3; do g++ -O2 -S -o /dev/null {source}; done"),
+                                   ("dwarf", ["--call-graph", "dwarf"], f"{directory}/load {work}")):
         subprocess.run(["perf", "record", "-q", "-m", "16M", "-e", "cpu-clock", "-F", str(frequency), *options, "-o", directory / f"{name}.data",
                         "--", "sh", "-c", command], check=True, stdout=subprocess.DEVNULL)
 
@@ -68,7 +69,7 @@ def record(directory, work, frequency):
 def rows(anyperf):
     """Name, recording, perf's command, ours, aim of the ratio."""
     perf_report = ["perf", "report", "--stdio", "-q", "-i"]
-    for name, script_aim in (("fp", 12), ("dwarf", 8)):
+    for name, script_aim in (("fp", 12), ("garbage", 12), ("dwarf", 8)):
         yield f"report -g, {name}", name, [*perf_report, "FILE", "--no-inline"], [anyperf, "report", "-g", "--no-inline", "-i", "FILE"], 8
         yield (f"report, {name}", name, [*perf_report, "FILE", "-g", "none", "--no-children", "--no-inline"],
                [anyperf, "report", "--no-inline", "-i", "FILE"], 4)
@@ -92,7 +93,7 @@ def main():
         directory.mkdir(exist_ok=True)
         if not (directory / "dwarf.data").exists():
             record(directory, 500 if options.quick else 5000, 10000)
-        for name in ("fp", "dwarf"):
+        for name in ("fp", "garbage", "dwarf"):
             print(f"{name}: {(directory / f'{name}.data').stat().st_size / 1e6:.0f} MB")
         print(f"{'':30} {'perf s':>8} {'anyperf s':>9} {'ratio':>6} {'aim':>4}   {'perf MB':>8} {'MB':>6} {'ratio':>6} (aim 5)")
         for what, name, theirs, ours, aim in rows(options.anyperf):
