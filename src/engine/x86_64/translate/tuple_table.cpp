@@ -108,7 +108,7 @@ std::uint16_t TupleTable::new_word(const Tuple& tuple) {
 }
 
 /// A tuple gets further words while less than half of all words are used: the tuples that come first are mostly the
-/// frequent ones.
+/// frequent ones. With traces a quarter: frequent segments become traces, and different tuples need the room.
 Additions TupleTable::words_of(Known& known) {
     Additions additions;
     if (known.composed) {
@@ -116,7 +116,8 @@ Additions TupleTable::words_of(Known& known) {
         additions.add(known.word[1], 1);
         return additions;
     }
-    if (known.turns < kTurns && used_ < limit_ / 2) known.word[known.turns++] = new_word(known.tuple);
+    const std::size_t most = reserved_ != 0 ? limit_ / 4 : limit_ / 2;
+    if (known.turns < kTurns && used_ < most) known.word[known.turns++] = new_word(known.tuple);
     known.next = static_cast<std::uint8_t>((known.next + 1) % known.turns);
     additions.add(known.word[known.next], 1);
     return additions;
