@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Counts with `--cpu-model x86-64-v2` and -v3 on CPUs of two vendors that this machine is not (run.py says how): each program must
+have the same output and counts in each thread on all of them.
+
+counts.py --build BUILD --kernel VMLINUZ [--work DIRECTORY] [MODEL...]: the last line is "N equal, N different".
+"""
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import run
+
+MODELS = ["EPYC", "Skylake-Server"]
+
+
+def programs(work):
+    """What the virtual machine has beside the files of run.py."""
+    source = run.HERE / "counts.c"
+    for name, options in (("threads", ()), ("static", ("-static",))):
+        subprocess.run(["gcc", "-O2", "-pthread", *options, source, "-o", work / name, "-lm"], check=True)
+    (work / "lines").write_text("".join(f"{i * 7919 % 30011} line {i}\n" for i in range(30000)))
+    pairs = [(f"/counts/{name}", work / name) for name in ("threads", "static", "lines")]
+    return pairs + [(f"/usr/bin/{tool}", Path(shutil.which(tool)).resolve()) for tool in ("perl", "sort")]
+
+
+def results(text):
+    """level and program -> what was counted."""
+    rows = [line.split(" status ") for line in text.replace("\r", "").splitlines() if line.startswith("count x86")]
+    return {name.removeprefix("count "): "status " + rest for name, rest in rows}
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--build", type=Path, required=True)
+    options.add_argument("--kernel", type=Path, required=True)
+    options.add_argument("--work", type=Path)
+    options.add_argument("models", nargs="*")
+    chosen = options.parse_args()
+    work = (chosen.work or chosen.build / "cpus").resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    image = work / "counts.gz"
+    run.initramfs(chosen.build.resolve(), image, "counts.sh", programs(work))
+    models = chosen.models or MODELS
+    seen = {model: results(run.boot(model, chosen.kernel, image, work)) for model in models}
+    first = seen[models[0]]
+    different = 0
+    for name, counted in first.items():
+        others = {model: seen[model].get(name, "did not run") for model in models}
+        bad = len(set(others.values())) > 1 or not counted.startswith("status 0 ")
+        different += bad
+        print(f"{'DIFFERENT' if bad else 'equal'} {name}" + (f": {others}" if bad else f": {counted}"))
+    if len(first) == 0 or any(len(one) != len(first) for one in seen.values()): different += 1
+    print(f"{len(first) - different} equal, {different} different")
+    return 0 if different == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
