@@ -226,6 +226,8 @@ bool is_stuck(const TurnSlot& slot, HolderWatch& watch) {
     constexpr unsigned kPatience = 5;
     constexpr unsigned kPatienceWithDisks = 300;
     if (watch.looks < kPatience) return false;
+    // A new thread has no id while its parent is stopped in the call that has made it.
+    if (slot.tid == 0) return watch.looks >= 2 * kPatience;
     const char state = state_of_task(slot);
     const std::uint64_t run_ns = run_ns_of(slot);
     const bool slept = state != 'R' && state != '\0' && run_ns == watch.run_ns;
