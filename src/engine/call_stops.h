@@ -6,15 +6,16 @@
 // engine (syscalls/tracing/) shows the stop to the tracer as one at a system call, reads and writes the registers
 // there, and continues the thread without the signal.
 //
-// If nobody traces the thread any more, the signal comes to the engine's handler, which drops it.
+// If the tracer has gone, the signal arrives at the engine's handler, which drops it.
 //
-// LIMIT: where a signal interrupts a call, natively the stop after the call comes before that of the signal. Here it
-// comes after it.
+// A difference (docs/compatibility.md): if a signal interrupts a call, the kernel makes the stop after the call first,
+// then the signal's stop. Here the signal's stop comes first.
 #pragma once
 
 #include <cstdint>
 
 #include "engine/engine.h"
+#include "engine/signals/engine_signals.h"
 #include "engine/x86_64/cpu/signal_frame.h"
 #include "run/thread_pages.h"
 #include "run/trace_states.h"
@@ -42,7 +43,7 @@ static_assert(sizeof(CallStop) % 8 == 0, "it is read and written by words");
 
 /// Whether the signal is that of a stop at a system call.
 inline bool is_call_stop(const x86_64::SignalInfo& info) {
-    return info.signo == 5 && info.code == run::kCallStopCode;
+    return info.signo == kTrap && info.code == run::kCallStopCode;
 }
 
 /// The state of the thread with this page (run/trace_states.h); null for kNoPage.
@@ -76,7 +77,7 @@ void stop_after_return(Thread& thread);
 /// The same after an execve, before the first instruction of the new program.
 void stop_after_exec(Thread& thread);
 
-/// For the signal handler: nobody has taken the signal of a stop, so there is no tracer any more.
+/// For the signal handler: a stop's signal has arrived in the thread, so no tracer took it. Clears the thread's state.
 void forget_tracer(const Thread& thread);
 
 }  // namespace anyperf::engine

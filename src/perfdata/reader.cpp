@@ -245,7 +245,8 @@ void Reader::State::read_stream() {
     if (kept != 0) fail(offset, fmt::format("the last record is cut: {} bytes are left", kept));
 }
 
-// The file that is behind the others is read on, so none runs ahead by more than a piece.
+// Reads a piece of the file whose newest record is the oldest. So no file gets ahead of the others by more than a
+// piece.
 void Reader::State::read_rings() {
     for (;;) {
         RingFile* oldest = nullptr;

@@ -4,7 +4,6 @@ have the same output and counts in each thread on all of them.
 
 counts.py --build BUILD --kernel VMLINUZ [--work DIRECTORY] [MODEL...]: the last line is "N equal, N different".
 """
-import argparse
 import shutil
 import subprocess
 import sys
@@ -32,18 +31,11 @@ def results(text):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--build", type=Path, required=True)
-    options.add_argument("--kernel", type=Path, required=True)
-    options.add_argument("--work", type=Path)
-    options.add_argument("models", nargs="*")
-    chosen = options.parse_args()
-    work = (chosen.work or chosen.build / "cpus").resolve()
-    work.mkdir(parents=True, exist_ok=True)
+    build, kernel, work, asked = run.read_arguments()
     image = work / "counts.gz"
-    run.initramfs(chosen.build.resolve(), image, "counts.sh", programs(work))
-    models = chosen.models or MODELS
-    seen = {model: results(run.boot(model, chosen.kernel, image, work)) for model in models}
+    run.initramfs(build, image, "counts.sh", programs(work))
+    models = asked or MODELS
+    seen = {model: results(run.boot(model, kernel, image, work)) for model in models}
     first = seen[models[0]]
     different = 0
     for name, counted in first.items():

@@ -131,7 +131,8 @@ def judge(model, text, wanted):
     return passed, failed + missing
 
 
-def main():
+def read_arguments():
+    """The build directory, the kernel, a directory for files, which exists, and the names of the CPUs that are asked for."""
     options = argparse.ArgumentParser()
     options.add_argument("--build", type=Path, required=True)
     options.add_argument("--kernel", type=Path, required=True)
@@ -139,14 +140,19 @@ def main():
     options.add_argument("models", nargs="*")
     chosen = options.parse_args()
     build = chosen.build.resolve()
-    work = chosen.work or build / "cpus"
+    work = (chosen.work or build / "cpus").resolve()
     work.mkdir(parents=True, exist_ok=True)
+    return build, chosen.kernel, work, chosen.models
+
+
+def main():
+    build, kernel, work, asked = read_arguments()
     image = work / "initramfs.gz"
     initramfs(build, image)
     wanted = len(cases(build))
-    models = chosen.models or MODELS
+    models = asked or MODELS
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        consoles = pool.map(lambda model: boot(model, chosen.kernel, image, work), models)
+        consoles = pool.map(lambda model: boot(model, kernel, image, work), models)
         outcomes = []
         for model, text in zip(models, consoles):
             outcomes.append(judge(model, text, wanted))

@@ -47,7 +47,7 @@ class MachineFiles {
     /// The inodes of uprobe_events and of the CPU's `rdpmc`; 0 if the file has not been made.
     std::uint64_t probe_list() const;
     std::uint64_t rdpmc_file() const;
-    /// st_dev of all files; 0 if there are none.
+    /// The device of the files (st_dev, stat(2)); 0 if no file has been made.
     std::uint64_t device() const;
     /// Writes what the CPU's `rdpmc` says. The file stays the same one.
     void write_rdpmc(std::uint32_t value) const;

@@ -33,7 +33,7 @@ class FrameTexts {
     /// Fetches the memory that append() will look at.
     void prefetch(const FrameKey& key) const { __builtin_prefetch(&slots_[first_slot(key.address, kind_of(key))]); }
 
-    /// Appends the text of `key` to `text`. False: there is none.
+    /// Appends the text of `key` to `text`. Returns false if `key` has no text.
     bool append(const FrameKey& key, std::string& text) const {
         const Slot& slot = slots_[slot_of(key.address, kind_of(key))];
         if (slot.begin == 0) return false;

@@ -82,8 +82,8 @@ void decide_about_traces(Engine& engine) {
     const std::uint32_t wish = engine.run != nullptr ? engine.run->traces_from : 0;
     if (wish == 0 || wish == ~std::uint32_t{0}) return;
     const std::uint32_t executions = std::clamp(wish - 1, 1u, kWordEnd);
-    // An odd step, so that the number of executions is no multiple of a loop's, which is often a power of two: the path
-    // would always be that of the loop's end.
+    // The step is odd. The rounds of a loop are often a power of two; if the number of executions were a multiple of
+    // it, a block would always become hot in the last round, and the path would leave the loop.
     const std::uint32_t heat = std::min(kWordEnd / executions | 1, kMostHeat);
     engine.cache.heat = static_cast<std::int8_t>(executions == 1 ? -1 : static_cast<int>(heat));
     engine.tuples.reserve_for_traces();

@@ -219,9 +219,9 @@ std::uint64_t run_ns_of(const TurnSlot& slot) {
     return ns;
 }
 
-/// Whether the holder waits in the kernel for another thread of the run, as far as one can see from outside: it has not
-/// run for half a second. A thread that runs sleeps for moments, too (a lock of the kernel, a page of a file), and
-/// which of them a look meets must not decide who comes next. A disk gets half a minute.
+/// Whether the holder seems to wait in the kernel for another thread of the run: it has not run for half a second, or
+/// for half a minute if it waits for a disk. A running thread also sleeps for moments (a lock of the kernel, a page of
+/// a file). If one look were enough, such a moment would decide which thread is next.
 bool is_stuck(const TurnSlot& slot, HolderWatch& watch) {
     constexpr unsigned kPatience = 5;
     constexpr unsigned kPatienceWithDisks = 300;

@@ -1,18 +1,9 @@
 // Self-modifying code of every kind: on its own page, the next instruction, inside a loop, across a page end, after
-// mprotect, through a second mapping, by a system call, after being mapped over, unmapped, moved or discarded, on the stack.
-#include "tiny.h"
+// mprotect, through a second mapping, by a system call, after being mapped over, unmapped, moved or discarded, on the
+// stack.
+#include "written_code.h"
 
 typedef u64 (*function)(void);
-
-/// mov $value,%eax; ret
-static void write_code(volatile unsigned char* at, unsigned value) {
-    at[0] = 0xb8;
-    at[1] = (unsigned char)value;
-    at[2] = (unsigned char)(value >> 8);
-    at[3] = (unsigned char)(value >> 16);
-    at[4] = (unsigned char)(value >> 24);
-    at[5] = 0xc3;
-}
 
 static u64 call(volatile void* at) {
     __asm__ volatile("" : "+r"(at) : : "memory");
@@ -125,7 +116,8 @@ static void mapped_over(void) {
         map(page, 4096, RWX, MAP_FIXED);
         write_code(page, i + 5);
         sum = sum * 3 + call(page);
-        unsigned char* other = (unsigned char*)sys(__NR_mremap, page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, page + 4096);
+        unsigned char* other =
+            (unsigned char*)sys(__NR_mremap, page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, page + 4096);
         sum = sum * 3 + call(other);
         map(page, 4096, RWX, MAP_FIXED);
         write_code(page, i + 6);

@@ -1,6 +1,6 @@
 // Code whose memory gets other contents or goes away without a write and without a new mapping: by madvise(2),
 // process_madvise(2), mremap(2) and fork(2).
-#include "tiny.h"
+#include "called_code.h"
 
 #include <sys/uio.h>
 
@@ -10,38 +10,6 @@
 
 #define RWX (PROT_READ | PROT_WRITE | PROT_EXEC)
 #define PAGE 4096ul
-
-extern char after_fault[];
-static volatile int faults;
-
-static void on_fault(int signal, siginfo_t* info, void* context) {
-    (void)info;
-    faults += signal;
-    registers_of(context)[REG_RIP] = (greg_t)after_fault;
-}
-
-/// mov $value,%eax; ret
-static void write_code(volatile unsigned char* at, unsigned value) {
-    at[0] = 0xb8;
-    at[1] = (unsigned char)value;
-    at[2] = (unsigned char)(value >> 8);
-    at[3] = (unsigned char)(value >> 16);
-    at[4] = (unsigned char)(value >> 24);
-    at[5] = 0xc3;
-}
-
-/// Calls the code. If it faults, the result is the signal's number plus 0xf000: a page of zeros stores to address 0.
-static u64 call(volatile void* at) {
-    u64 value = 0;
-    faults = 0;
-    __asm__ volatile(
-        "mov %%rsp, %%rbx\n sub $128, %%rsp\n call *%2\n"
-        ".globl after_fault\nafter_fault:\n mov %%rbx, %%rsp\n"
-        : "+a"(value)
-        : "m"(faults), "r"(at)  // rbx is where rsp was: the call may fault
-        : "rbx", "rcx", "rdx", "memory", "cc");
-    return faults != 0 ? 0xf000u + (unsigned)faults : value;
-}
 
 /// A page of code that has run.
 static unsigned char* code_that_has_run(unsigned value) {

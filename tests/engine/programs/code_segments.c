@@ -1,42 +1,13 @@
 // Code in System V segments (shmat(2) with SHM_EXEC): detached, replaced, attached twice, side by side, and after
 // mprotect(2) has divided a segment.
-#include "tiny.h"
+#include "called_code.h"
 
 #include <sys/ipc.h>
 #include <sys/shm.h>
 
 #define PAGE 4096ul
 
-extern char after_fault[];
-static volatile int faults;
 static char* const kPlace = (char*)0x10000000000;
-
-static void on_fault(int signal, siginfo_t* info, void* context) {
-    (void)info;
-    faults += signal;
-    registers_of(context)[REG_RIP] = (greg_t)after_fault;
-}
-
-/// mov $value,%eax; ret
-static void write_code(volatile char* at, int value) {
-    at[0] = (char)0xb8;
-    at[1] = (char)value;
-    at[2] = at[3] = at[4] = 0;
-    at[5] = (char)0xc3;
-}
-
-/// Calls the code. If it faults, the result is the signal's number plus 0xf000.
-static u64 call(volatile void* at) {
-    u64 value = 0;
-    faults = 0;
-    __asm__ volatile(
-        "mov %%rsp, %%rbx\n sub $128, %%rsp\n call *%2\n"
-        ".globl after_fault\nafter_fault:\n mov %%rbx, %%rsp\n"
-        : "+a"(value)
-        : "m"(faults), "r"(at)  // rbx is where rsp was: the call may fault
-        : "rbx", "rcx", "rdx", "memory", "cc");
-    return faults != 0 ? 0xf000u + (unsigned)faults : value;
-}
 
 /// A segment of so many pages that goes away with its last attachment.
 static long segment(u64 pages) {
@@ -86,7 +57,7 @@ static void attached_twice(void) {
     char* const writable = attach(id, kPlace, 0);
     char* const code = attach(id, kPlace + 16 * PAGE, SHM_EXEC | SHM_RDONLY);
     for (int i = 0; i < 4; ++i) {
-        write_code(writable, i + 16);
+        write_code(writable, (unsigned)i + 16);
         say("by the other", call(code));
     }
     sys(__NR_shmdt, writable);
@@ -100,7 +71,7 @@ static void side_by_side(void) {
     const long left = segment(2), right = segment(2);
     attach(left, kPlace, SHM_EXEC);
     attach(right, kPlace + 2 * PAGE, SHM_EXEC);
-    for (int i = 0; i < 4; ++i) write_code(kPlace + (u64)i * PAGE, i + 32), call(kPlace + (u64)i * PAGE);
+    for (int i = 0; i < 4; ++i) write_code(kPlace + (u64)i * PAGE, (unsigned)i + 32), call(kPlace + (u64)i * PAGE);
     sys(__NR_shmdt, kPlace);
     for (int i = 0; i < 4; ++i) say("right is left", call(kPlace + (u64)i * PAGE));
     sys(__NR_shmdt, kPlace + 2 * PAGE);
@@ -112,7 +83,7 @@ static void side_by_side(void) {
 static void divided(u64 page) {
     const long id = segment(4);
     attach(id, kPlace, SHM_EXEC);
-    for (u64 i = 0; i < 4; ++i) write_code(kPlace + i * PAGE, (int)i + 48), call(kPlace + i * PAGE);
+    for (u64 i = 0; i < 4; ++i) write_code(kPlace + i * PAGE, (unsigned)i + 48), call(kPlace + i * PAGE);
     sys(__NR_mprotect, kPlace + page * PAGE, PAGE, PROT_READ);
     for (u64 i = 0; i < 4; ++i) say("divided", call(kPlace + i * PAGE));
     sys(__NR_shmdt, kPlace);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "code_text.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -92,27 +93,10 @@ class PairedReturns : public testing::TestWithParam<bool> {
     Block* block_ = nullptr;
 };
 
-/// The offset of a field of Thread, as an instruction has it.
-std::string field(std::size_t offset) {
-    std::string text;
-    for (unsigned i = 0; i < 4; ++i, offset >>= 8) {
-        text += "0123456789abcdef"[offset >> 4 & 15];
-        text += "0123456789abcdef"[offset & 15];
-    }
-    return text;
-}
-
-/// Whether the texts are equal but for digits that are "." in `expected`.
-testing::AssertionResult matches(const std::string& text, const std::string& expected) {
-    bool same = text.size() == expected.size();
-    for (std::size_t i = 0; same && i < text.size(); ++i) same = expected[i] == '.' || expected[i] == text[i];
-    return same ? testing::AssertionSuccess() : testing::AssertionFailure() << text << " is not " << expected;
-}
-
-const std::string kSpillRcx = field(offsetof(Thread, spill) + std::size_t{8} * rcx);
-const std::string kSpillR11 = field(offsetof(Thread, spill) + std::size_t{8} * r11);
-const std::string kPads = field(offsetof(Thread, return_pads));
-const std::string kMask = field(offsetof(Thread, return_pad_mask));
+const std::string kSpillRcx = little_endian(offsetof(Thread, spill) + std::size_t{8} * rcx);
+const std::string kSpillR11 = little_endian(offsetof(Thread, spill) + std::size_t{8} * r11);
+const std::string kPads = little_endian(offsetof(Thread, return_pads));
+const std::string kMask = little_endian(offsetof(Thread, return_pad_mask));
 
 const std::string kDistance = "........";
 // mov rcx, -8(rsp); mov MINUS, r11; lea (rcx,r11), rcx; jrcxz +5; jmp MISMATCHED; mov SPILL, rcx; mov SPILL, r11
@@ -123,20 +107,20 @@ const std::string kPlace = "65c462daf51c25" + kMask;                            
 
 TEST_P(PairedReturns, HaveThisCode) {
     ASSERT_EQ(block_->instructions, std::size_t{kEnd});
-    EXPECT_TRUE(matches(code(kDirect, kXor), "e8" + kDistance + kPad));
-    EXPECT_TRUE(matches(code(kIndirect, kReturn), kSpills + "4889c1" + "e8" + kDistance + kPad));
+    EXPECT_TRUE(is_code(code(kDirect, kXor), "e8" + kDistance + kPad));
+    EXPECT_TRUE(is_code(code(kIndirect, kReturn), kSpills + "4889c1" + "e8" + kDistance + kPad));
     // pop rcx; push PADS(,r11,8); ret
-    EXPECT_TRUE(matches(code(kReturn, kEnd), kSpills + kPlace + "59" + "6542ff34dd" + kPads + "c3"));
+    EXPECT_TRUE(is_code(code(kReturn, kEnd), kSpills + kPlace + "59" + "6542ff34dd" + kPads + "c3"));
     // int3; mov r11, SPILL; pext; pop PADS(,r11,8); push RETURN; mov SPILL, r11; jmp TARGET, which may be aligned by a
     // nop
     const std::string tails = code(kEnd, kEnd + 1);
     const std::string direct = "cc" + ("654c891c25" + kSpillR11) + kPlace + "65428f04dd" + kPads + "ff35" + kDistance +
                                "654c8b1c25" + kSpillR11;
-    EXPECT_TRUE(matches(tails.substr(0, direct.size()), direct));
+    EXPECT_TRUE(is_code(tails.substr(0, direct.size()), direct));
     // pext; pop PADS(,r11,8); push RETURN; movzx r11d, cx; jmp *TABLE(,r11,8)
     const std::string indirect =
         kPlace + "65428f04dd" + kPads + "ff35" + kDistance + "440fb7d9" + "42ff24dd" + kDistance;
-    EXPECT_TRUE(matches(tails.substr(tails.size() - indirect.size()), indirect));
+    EXPECT_TRUE(is_code(tails.substr(tails.size() - indirect.size()), indirect));
 }
 
 TEST_P(PairedReturns, PlaceOfAFaultDecidesWhetherTheCallHasHappened) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "code_text.h"
 #include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
@@ -75,25 +76,8 @@ class Traces : public testing::TestWithParam<bool> {
     Block* trace_ = nullptr;
 };
 
-/// A little-endian number in hexadecimal.
-std::string little(std::uint64_t value, unsigned bytes) {
-    std::string text;
-    for (unsigned i = 0; i < bytes; ++i, value >>= 8) {
-        text += "0123456789abcdef"[value >> 4 & 15];
-        text += "0123456789abcdef"[value & 15];
-    }
-    return text;
-}
-
-/// Whether the texts are equal but for digits that are "." in `expected`.
-testing::AssertionResult is_code(const std::string& text, const std::string& expected) {
-    bool same = text.size() == expected.size();
-    for (std::size_t i = 0; same && i < text.size(); ++i) same = expected[i] == '.' || expected[i] == text[i];
-    return same ? testing::AssertionSuccess() : testing::AssertionFailure() << text << " is not " << expected;
-}
-
 std::string spill_of(Register reg) {
-    return little(offsetof(Thread, spill) + std::size_t{8} * reg, 4);
+    return little_endian(offsetof(Thread, spill) + std::size_t{8} * reg);
 }
 
 TEST_P(Traces, HaveThisCode) {
@@ -125,7 +109,7 @@ TEST_P(Traces, CheckWhereAReturnLeads) {
     const std::string unspills = "65488b0c25" + spill_of(rcx) + "654c8b1c25" + spill_of(r11);
     // mov (rsp), rcx; mov $-RETURN, r11; lea (rcx,r11), rcx; jrcxz OK; jmp EXIT; OK: lea 8(rsp), rsp
     const std::string text = code_of(*trace, 2);
-    const std::string check = spills + "488b4c2400" + "49bb" + little(-(at + 5), 8) + "4a8d4c1900" + "e3";
+    const std::string check = spills + "488b4c2400" + "49bb" + little_endian(-(at + 5), 8) + "4a8d4c1900" + "e3";
     EXPECT_EQ(text.substr(0, check.size()), check);
     EXPECT_EQ(text.substr(check.size() + 2, unspills.size()), unspills);
     EXPECT_EQ(text.substr(text.size() - unspills.size() - 10), unspills + "488d642408");

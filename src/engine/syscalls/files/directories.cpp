@@ -144,7 +144,7 @@ SortedDirectory* make_room(std::uint64_t room) {
     return made;
 }
 
-/// Memory that is kept, and no longer in the list, or new memory. Null: there is none.
+/// Takes kept memory out of the list of directories, or reserves new memory. Null if no memory is left.
 SortedDirectory* take_room(Engine& engine) {
     for (SortedDirectory** link = &engine.directories; *link != nullptr; link = &(*link)->next) {
         SortedDirectory* const one = *link;
@@ -155,7 +155,7 @@ SortedDirectory* take_room(Engine& engine) {
     return make_room(kFirstRoom);
 }
 
-/// Makes room for more entries. False: there is none.
+/// Doubles the room for entries. Returns false at the largest size, or if no memory is left.
 bool grow(SortedDirectory*& all) {
     SortedDirectory* const larger = all->room < kMostRoom ? make_room(all->room * 2) : nullptr;
     if (larger == nullptr) return false;

@@ -52,11 +52,11 @@ long be_traced(Call& call) {
 /// VFORK_DONE. Their numbers are 1 to 5, in the second byte of the code (ptrace(2)).
 bool is_in_call(const x86_64::SignalInfo& info) {
     const std::int32_t event = info.code >> 8;
-    return info.signo == 5 && (info.code & 0xff) == 5 && event >= 1 && event <= 5;
+    return info.signo == kTrap && (info.code & 0xff) == kTrap && event >= 1 && event <= 5;
 }
 
-/// The tracee is about to leave a stop at a system call. Tells it that it was seen, and sends it the signal that the
-/// tracer continues it with: this stop is none of a signal's delivery.
+/// Called when the tracer continues a tracee that has stopped at a system call. Marks the stop as seen. A signal that
+/// the tracer passes is sent to the tracee, as the kernel does at such a stop (ptrace_report_syscall()).
 long leave_call_stop(const x86_64::SignalInfo& info, std::int32_t task, std::uint64_t signal) {
     if (signal > kLastSignal) return -EIO;
     CallStop stop{};
