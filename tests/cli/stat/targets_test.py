@@ -1,4 +1,5 @@
 """Targets other than a command: processes, threads, CPUs, cgroups."""
+import json
 import os
 import signal
 import subprocess
@@ -273,6 +274,19 @@ class Targets(Case):
                 self.assertEqual([tuple(line.split(",")[2:4]) for line in lines], expected)
         report = self.objects(stat("--json", *events, "-a", "--for-each-cgroup", one, "--", "true").stderr)[0]
         self.assertEqual([event["cgroup"] for event in report["events"]], [one, one])
+
+    def test_cgroup_with_a_name_that_is_not_utf_8_is_counted_in_every_format(self):
+        name = os.fsencode(f"anyperf-test-{os.getpid()}-") + b"\xff"
+        self.cgroups(os.fsdecode(name))
+        for words in (["--json"], ["--csv"], []):
+            result = subprocess.run([ANYPERF, "stat", *words, "-a", "-e", "task-clock", "-G", name, "--", "true"],
+                                    capture_output=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            if words == ["--json"]:
+                (event,) = json.loads(result.stderr.decode("utf-8"))["events"]
+                self.assertEqual(event["cgroup"], name.decode(errors="replace"))
+            else:
+                self.assertIn(name, result.stderr)
 
     def test_cgroups_that_do_not_exist_are_reported(self):
         events = ["-e", "task-clock"]

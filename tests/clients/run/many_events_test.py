@@ -1,4 +1,6 @@
-"""Ten thousand open events of one thread count exactly: all events of a class have the same, correct count."""
+"""Ten thousand open events of one thread count exactly: all events of a class have the same, correct count. The work to
+open and close events grows as their number."""
+import json
 import os
 import resource
 import shutil
@@ -24,6 +26,20 @@ class ManyEvents(unittest.TestCase):
             subprocess.run(["gcc", "-O2", "-o", program, HERE / "many_events.c"], check=True, capture_output=True)
             done = subprocess.run([ANYPERF, "run", "--", program], text=True, capture_output=True, timeout=250, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "exact\n", ""))
+
+    def test_opens_and_closes_take_work_in_proportion_to_their_number(self):
+        """As with `--counters 4`. Instructions are counted, since times depend on the load."""
+        with tempfile.TemporaryDirectory() as directory:
+            counts = Path(directory) / "counts"
+
+            def work(events):
+                subprocess.run([ANYPERF, "run", "--count=instructions", "--count-to", counts, "--", os.environ["OPENS_AND_CLOSES"],
+                                str(events)], timeout=100, check=True)
+                return json.loads(counts.read_text())["total"]["instructions"]
+
+            few, some, many = work(1000), work(2000), work(4000)
+        # 2 in proportion, 4 if each open or close looked at all the others.
+        self.assertLess((many - some) / (some - few), 2.3)
 
 
 if __name__ == "__main__":

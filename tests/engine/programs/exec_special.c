@@ -1,5 +1,5 @@
 // execve and execveat where the kernel looks at more than a path: O_PATH descriptors, every flag, files that are open
-// for writing, scripts by descriptor, a FIFO, and a program in a chroot without /proc.
+// for writing, scripts by descriptor, a FIFO, and a program without /proc: in a chroot and after pivot_root.
 #include "tiny_thread.h"
 
 #define AT_EMPTY_PATH_ 0x1000
@@ -65,19 +65,47 @@ static void scripts(void) {
     sys(__NR_unlink, "exec_special.fifo");
 }
 
-static void in_chroot(char* own) {
-    char* name = own;
-    for (char* at = own; *at; ++at)
+/// Where the program is: its directory, and its path in a root directory that is that directory.
+static char directory[4096];
+static char inside[4096] = "/";
+
+static void find_place(const char* own) {
+    const char* name = own;
+    for (const char* at = own; *at; ++at)
         if (*at == '/') name = at + 1;
-    static char directory[4096];
     for (size_t i = 0; own + i < name; ++i) directory[i] = own[i];
     if (name == own) directory[0] = '.';
-    static char inside[4096] = "/";
     for (size_t i = 0; name[i]; ++i) inside[i + 1] = name[i];
-    sys(__NR_unshare, 0x10000000);  // CLONE_NEWUSER: so that a user may chroot
-    say("chroot", (u64)-sys(__NR_chroot, directory));
+}
+
+static void exec_from_new_root(void) {
     try_exec("by path", AT_FDCWD, inside, 0);
     try_exec("no such file", AT_FDCWD, "/bin/true", 0);
+}
+
+static void in_chroot(void) {
+    sys(__NR_unshare, 0x10000000);  // CLONE_NEWUSER: so that a user may chroot
+    say("chroot", (u64)-sys(__NR_chroot, directory));
+    exec_from_new_root();
+}
+
+/// In a child: its root directory is replaced, and the old one unmounted, as containers do.
+static void after_pivot_root(void) {
+    enum { kPrivate = 1 << 18, kBind = 1 << 12, kRecursive = 1 << 14, kDetach = 2 };
+    flush();
+    const long child = sys(__NR_fork);
+    if (child == 0) {
+        sys(__NR_unshare, 0x10020000);  // CLONE_NEWUSER, CLONE_NEWNS
+        say("private", (u64)-sys(__NR_mount, 0, "/", 0, kPrivate | kRecursive, 0));
+        say("bind", (u64)-sys(__NR_mount, directory, directory, 0, kBind | kRecursive, 0));
+        say("chdir", (u64)-sys(__NR_chdir, directory));
+        say("pivot_root", (u64)-sys(__NR_pivot_root, ".", "."));
+        say("umount", (u64)-sys(__NR_umount2, ".", kDetach));
+        exec_from_new_root();
+        flush();
+        sys(__NR_exit_group, 0);
+    }
+    say("pivoted", (u64)wait_status(child));
 }
 
 int program(int argc, char** argv, char** envp) {
@@ -89,6 +117,8 @@ int program(int argc, char** argv, char** envp) {
     by_descriptor(argv[0]);
     open_for_writing(argv[0]);
     scripts();
-    in_chroot(argv[0]);
+    find_place(argv[0]);
+    after_pivot_root();
+    in_chroot();
     return 0;
 }
