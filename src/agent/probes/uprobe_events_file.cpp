@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "agent/broker_request.h"
-#include "agent/syscalls/presented_file.h"
+#include "agent/presented/presented_file.h"
 
 namespace anyperf::agent {
 

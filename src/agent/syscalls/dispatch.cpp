@@ -34,8 +34,10 @@
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/epoll.h"
 #include "agent/syscalls/event_syscalls.h"
-#include "agent/syscalls/rdpmc_file.h"
-#include "agent/syscalls/redirected_files.h"
+#include "agent/presented/redirected_files.h"
+#include "agent/presented/setting_files.h"
+#include "agent/presented/shown_directories.h"
+#include "agent/syscalls/submitted_requests.h"
 #include "agent/vdso_clock.h"
 
 namespace anyperf::agent {
@@ -88,7 +90,7 @@ long seek_event(Call& call, EventIndex) {
 }
 
 bool write_row(Call& call, long& answer) {
-    return on_event<0, refused<EINVAL>>(call, answer) || write_probe_list(call, answer) || write_rdpmc(call, answer);
+    return on_event<0, refused<EINVAL>>(call, answer) || write_probe_list(call, answer) || write_setting(call, answer);
 }
 
 bool open_row(Call& call, long& answer) {
@@ -127,7 +129,7 @@ bool stat_row(Call& call, long& answer) {
 
 template <unsigned kPath>
 bool readlink_row(Call& call, long& answer) {
-    return redirect_path<kPath>(call, answer) || readlink_event(call, answer);
+    return redirect_path<kPath>(call, answer) || readlink_event(call, answer) || link_to_directory(call, answer);
 }
 
 /// do_vfs_ioctl() (fs/ioctl.c in the kernel) handles some requests of every file before the file's own handler. For
@@ -151,6 +153,13 @@ bool no_transfer(Call& call, long& answer) {
     answer = -EINVAL;
     for (const unsigned index : {kFirst, kSecond})
         if (engine::kernel_call(__NR_fcntl, call.argument[index], F_GETFD) == -EBADF) answer = -EBADF;
+    return true;
+}
+
+/// sendfile(2) from an event to a position of its own is refused first (do_sendfile() in fs/read_write.c).
+bool sendfile_row(Call& call, long& answer) {
+    if (call.argument[2] == 0 || event_of(call.engine, call.argument[1]) == 0) return no_transfer<0, 1>(call, answer);
+    answer = -ESPIPE;
     return true;
 }
 
@@ -198,7 +207,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_mremap, mremap_row, false},
     EventCallRow{__NR_msync, refuse_on_ring, false},
     EventCallRow{__NR_madvise, advise_ring, false},
-    EventCallRow{__NR_sendfile, no_transfer<0, 1>, false},
+    EventCallRow{__NR_sendfile, sendfile_row, false},
     EventCallRow{__NR_connect, no_socket, false},
     EventCallRow{__NR_accept, no_socket, false},
     EventCallRow{__NR_sendto, no_socket, false},
@@ -217,6 +226,8 @@ constexpr std::array kRows{
     EventCallRow{__NR_fsync, on_event<0, refused<EINVAL>>, false},
     EventCallRow{__NR_fdatasync, on_event<0, refused<EINVAL>>, false},
     EventCallRow{__NR_ftruncate, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_getcwd, current_directory, false},
+    EventCallRow{__NR_chdir, change_directory, false},
     EventCallRow{__NR_readlink, readlink_row<0>, false},
     EventCallRow{__NR_fchmod, on_event<0, on_anonymous_inode<0>>, false},
     EventCallRow{__NR_fchown, on_event<0, on_anonymous_inode<0>>, false},
@@ -232,6 +243,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_llistxattr, redirect_path<0>, false},
     EventCallRow{__NR_flistxattr, on_event<0, on_anonymous_inode<0>>, false},
     EventCallRow{__NR_fremovexattr, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_io_submit, submit_requests, false},
     EventCallRow{__NR_remap_file_pages, refuse_on_ring, false},
     EventCallRow{__NR_epoll_wait, epoll_wait_events, false},
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
@@ -258,6 +270,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_pwritev2, on_event<0, pwritev2_event>, false},
     EventCallRow{__NR_pkey_mprotect, protect_ring, false},
     EventCallRow{__NR_statx, stat_row, false},
+    EventCallRow{__NR_io_uring_enter, enter_ring, false},
     EventCallRow{__NR_openat2, redirect_path<1>, false},
     EventCallRow{__NR_faccessat2, redirect_path<1>, false},
     EventCallRow{__NR_epoll_pwait2, epoll_wait_events, false},

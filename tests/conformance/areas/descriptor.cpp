@@ -190,6 +190,11 @@ constexpr std::array kCalls{
                 const iovec part{&word, sizeof word};
                 return or_errno(::pwritev2(fd, &part, 1, 0, 0));
             }},
+    CallRow{"sendfile_position", "sendfile from an event with a position is ESPIPE", ESPIPE,
+            [](int fd) {
+                off_t position = 0;
+                return or_errno(::sendfile(1, fd, &position, 8));
+            }},
     CallRow{"sendfile_closed", "sendfile from a descriptor that is not open is EBADF", EBADF,
             [](int fd) { return or_errno(::sendfile(fd, -1, nullptr, 8)); }},
     CallRow{"splice_closed", "splice to a descriptor that is not open is EBADF", EBADF,

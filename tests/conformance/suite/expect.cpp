@@ -14,12 +14,13 @@ struct Name {
 };
 
 constexpr std::array kNames{
-    Name{0, "success"},     Name{EPERM, "EPERM"},   Name{ENOENT, "ENOENT"},       Name{ESRCH, "ESRCH"},
-    Name{EINTR, "EINTR"},   Name{EIO, "EIO"},       Name{ENXIO, "ENXIO"},         Name{E2BIG, "E2BIG"},
-    Name{EBADF, "EBADF"},   Name{EAGAIN, "EAGAIN"}, Name{ENOMEM, "ENOMEM"},       Name{EACCES, "EACCES"},
-    Name{EFAULT, "EFAULT"}, Name{EBUSY, "EBUSY"},   Name{EEXIST, "EEXIST"},       Name{ENODEV, "ENODEV"},
-    Name{EINVAL, "EINVAL"}, Name{EMFILE, "EMFILE"}, Name{ENOTTY, "ENOTTY"},       Name{ENOSPC, "ENOSPC"},
-    Name{ESPIPE, "ESPIPE"}, Name{ENOSYS, "ENOSYS"}, Name{EOVERFLOW, "EOVERFLOW"}, Name{EOPNOTSUPP, "EOPNOTSUPP"},
+    Name{0, "success"},         Name{EPERM, "EPERM"},   Name{ENOENT, "ENOENT"},       Name{ESRCH, "ESRCH"},
+    Name{EINTR, "EINTR"},       Name{EIO, "EIO"},       Name{ENXIO, "ENXIO"},         Name{E2BIG, "E2BIG"},
+    Name{EBADF, "EBADF"},       Name{EAGAIN, "EAGAIN"}, Name{ENOMEM, "ENOMEM"},       Name{EACCES, "EACCES"},
+    Name{EFAULT, "EFAULT"},     Name{EBUSY, "EBUSY"},   Name{EEXIST, "EEXIST"},       Name{ENODEV, "ENODEV"},
+    Name{EINVAL, "EINVAL"},     Name{EMFILE, "EMFILE"}, Name{ENOTTY, "ENOTTY"},       Name{ENOSPC, "ENOSPC"},
+    Name{ESPIPE, "ESPIPE"},     Name{ENOSYS, "ENOSYS"}, Name{EOVERFLOW, "EOVERFLOW"}, Name{EOPNOTSUPP, "EOPNOTSUPP"},
+    Name{ENOTSOCK, "ENOTSOCK"},
 };
 
 }  // namespace

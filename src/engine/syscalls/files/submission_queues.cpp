@@ -33,18 +33,6 @@ struct RingParameters {
 };
 static_assert(sizeof(RingParameters) == 120);
 
-/// struct io_uring_sqe.
-struct Request {
-    std::uint8_t operation, flags;
-    std::uint16_t priority;
-    std::int32_t fd;
-    std::uint64_t others[4];
-    std::uint32_t buffer;
-    std::uint32_t registered;  ///< file_index: not 0 if a registered file is closed instead of `fd`
-    std::uint64_t rest[2];
-};
-static_assert(sizeof(Request) == 64);
-
 /// A known ring. Offsets are in `memory`.
 struct Queue {
     std::int32_t ring = -1;
@@ -72,29 +60,30 @@ bool read(std::uint64_t place, Value& out) {
 
 /// Changes the request if it closes a descriptor of the engine's.
 void check_request(const Engine& engine, std::uint64_t place) {
-    Request request;
-    if (!read(place, request) || request.operation != kClose || request.registered != 0) return;
+    RingRequest request;
+    if (!read(place, request) || request.operation != kClose || request.second != 0) return;
     if (!is_engine_descriptor(engine, static_cast<std::uint32_t>(request.fd))) return;
     const std::int32_t none = -1;
-    x86_64::guarded_copy(at_address<void>(place + offsetof(Request, fd)), &none, sizeof none);
+    x86_64::guarded_copy(at_address<void>(place + offsetof(RingRequest, fd)), &none, sizeof none);
 }
 
-/// Checks the requests between the head and the tail of the ring.
-void check_queue(const Engine& engine, const Queue& queue) {
+/// Calls `visit` with the address of each request between the head and the tail of the ring.
+template <class Visit>
+void visit_queue(const Queue& queue, Visit visit) {
     std::uint32_t head = 0;
     std::uint32_t tail = 0;
     std::uint32_t mask = 0;
     if (queue.memory == 0 || queue.requests == 0 || !read(queue.memory + queue.head, head) ||
         !read(queue.memory + queue.tail, tail) || !read(queue.memory + queue.mask, mask))
         return;
-    const std::uint64_t bytes = sizeof(Request) * ((queue.flags & kWideRequests) != 0 ? 2 : 1);
+    const std::uint64_t bytes = sizeof(RingRequest) * ((queue.flags & kWideRequests) != 0 ? 2 : 1);
     const std::uint32_t waiting = std::min(tail - head, queue.entries);
     for (std::uint32_t i = 0; i < waiting; ++i) {
         std::uint32_t index = (head + i) & mask;
         if ((queue.flags & kWithoutArray) == 0 &&
             !read(queue.memory + queue.array + std::uint64_t{index} * sizeof index, index))
             return;
-        if (index < queue.entries) check_request(engine, queue.requests + index * bytes);
+        if (index < queue.entries) visit(queue.requests + index * bytes);
     }
 }
 
@@ -127,7 +116,12 @@ void note_mapped_queue(std::uint64_t fd, std::uint64_t offset, std::uint64_t sta
 }
 
 void drop_closes_of_own_descriptors(const Engine& engine) {
-    for (const Queue& queue : queues.of) check_queue(engine, queue);
+    for (const Queue& queue : queues.of) visit_queue(queue, [&](std::uint64_t place) { check_request(engine, place); });
+}
+
+void visit_waiting_requests(void (*visit)(void* context, std::uint64_t place), void* context) {
+    if (queues.made == 0) return;
+    for (const Queue& queue : queues.of) visit_queue(queue, [=](std::uint64_t place) { visit(context, place); });
 }
 
 namespace handlers {

@@ -11,4 +11,7 @@ namespace anyperf::agent {
 /// Whether `fd` is open for writing on the file of the run's directory that has this inode. 0: on none.
 bool writes_presented_file(const engine::Call& call, std::uint64_t fd, std::uint64_t inode);
 
+/// Whether `fd` is open for writing on a file of the same file system, as all presented files are.
+bool writes_some_presented_file(const engine::Call& call, std::uint64_t fd);
+
 }  // namespace anyperf::agent

@@ -1,6 +1,6 @@
 // redirected_files.cpp: the broker keeps the files below a directory of the run (RunHeader::files_root). A path that
 // begins with one of the names in kPaths is looked up there.
-#include "agent/syscalls/redirected_files.h"
+#include "agent/presented/redirected_files.h"
 
 #include <asm/unistd.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "agent/anonymous_inode.h"
 #include "agent/broker_request.h"
 #include "agent/probes/uprobe_events_file.h"
-#include "agent/syscalls/rdpmc_file.h"
+#include "agent/presented/setting_files.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
@@ -111,7 +111,7 @@ bool replaces_setting(std::string_view path, std::uint64_t flags) {
 /// The flags with which to open the copy of the path.
 std::uint64_t flags_for_copy(engine::Call& call, std::string_view path, std::uint64_t flags) {
     if (replaces_setting(path, flags)) flags |= O_TRUNC;
-    before_rdpmc_open(call, path, flags);
+    before_setting_open(call, path, flags);
     return flags;
 }
 
@@ -144,6 +144,10 @@ bool restricts_resolution(const engine::Call& call) {
 }
 
 }  // namespace
+
+bool is_redirected(const engine::Engine& engine, std::string_view path) {
+    return row_of(*engine.run, path) != nullptr;
+}
 
 template <unsigned kIndex>
 bool redirect_path(engine::Call& call, long& answer) {
