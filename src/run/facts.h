@@ -56,8 +56,9 @@ struct RunHeader {
     std::uint32_t exact;  ///< 1: each instruction is counted by its address (run/exact_counts.h)
     /// 1: the call chains of samples are the calls that have not returned; 0: they are found by frame pointers.
     std::uint32_t exact_callers;
-    std::uint32_t log_kinds;  ///< run/log_kinds.h
-    char log_path[512];       ///< the log file; empty: the program's standard error
+    std::uint32_t python_frames;  ///< 1: these chains also have the functions of Python programs
+    std::uint32_t log_kinds;      ///< run/log_kinds.h
+    char log_path[512];           ///< the log file; empty: the program's standard error
     /// Identifies the log file, which the broker has made, so that programs write to no other. 0: not a regular file.
     std::uint64_t log_device;
     std::uint64_t log_inode;

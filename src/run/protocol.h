@@ -43,11 +43,12 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 
 /// The name of a mapping that a program reports: the one in /proc/PID/maps, that of a ring, or that of anonymous
-/// memory.
-enum class MappingName : std::uint8_t { as_listed, ring, none };
+/// memory. `given`: the payload is the name, and the program has mapped nothing. It reports a range of addresses that
+/// it gives to something that runs without machine code of its own.
+enum class MappingName : std::uint8_t { as_listed, ring, none, given };
 
 /// What a request asks for. Arguments are listed in the order of RequestHead::argument. Answers are 0 or a negated
 /// errno unless the row says something else.
@@ -68,7 +69,8 @@ enum class RequestKind : std::uint32_t {
     executed,        ///< sent by the new program; payload: its name
     end,             ///< the thread ends. Argument: 1: with all threads of its process
     renamed,         ///< payload: a thread's new name. Argument: 0, or another thread of the process
-    mapped,          ///< argument: address, bytes, protection, flags of a new mapping, MappingName
+    mapped,          ///< argument: address, bytes, protection, flags of a new mapping, MappingName, offset in the file
+                     ///< if the name is given; payload: that name
     new_namespaces,  ///< the process has entered other namespaces
     switch_events,   ///< prctl(2). Argument: 1 enables, 0 disables the events that the thread has opened
     files,           ///< the thread is about to open a virtual file; argument: the part it belongs to (kFileParts)

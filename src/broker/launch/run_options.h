@@ -23,6 +23,7 @@ struct RunOptions {
     std::uint64_t epoch = 0;   ///< the time of day at which a deterministic run begins, in seconds since 1970
     MachineOptions machine{};
     bool exact_callers = false;  ///< call chains of samples are the open calls (engine/instrumentation/open_calls.h)
+    bool python_frames = false;  ///< with exact_callers: also the functions of Python programs
     bool exact = false;          ///< count every instruction by its address (run/exact_counts.h)
     bool stores = true;          ///< translations are kept for later runs (broker/launch/code_store.h)
 };

@@ -34,6 +34,18 @@ void correct_mapping(subsystem::TaskMapping& mapped, const RequestContext& reque
     if (name == run::MappingName::none) mapped.name = "//anon";
 }
 
+/// A range of addresses with a name of the program's own. The subsystem cuts a name that is too long for a record.
+subsystem::TaskMapping given_mapping(const RequestContext& request) {
+    return {.task = {request.caller.pid, request.caller.tid},
+            .address = request.argument(0),
+            .bytes = request.argument(1),
+            .offset = request.argument(5),
+            .prot = static_cast<std::uint32_t>(request.argument(2)),
+            .flags = static_cast<std::uint32_t>(request.argument(3)),
+            .name = std::string{text_of(request)},
+            .build_id = {}};
+}
+
 }  // namespace
 
 RequestAnswer on_renamed(RequestContext& request) {
@@ -46,6 +58,10 @@ RequestAnswer on_renamed(RequestContext& request) {
 
 // A mapping that is gone already, or that /proc does not show, gets no record. That is no error for the program.
 RequestAnswer on_mapped(RequestContext& request) {
+    if (static_cast<run::MappingName>(request.argument(4)) == run::MappingName::given) {
+        request.subsystem().task_mapped(request.caller, given_mapping(request));
+        return {};
+    }
     auto mapped = mapping_of(request.kernel.pid, request.argument(0));
     if (!mapped) return {};
     correct_mapping(*mapped, request);

@@ -152,6 +152,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     options.stores = !backend.machine.no_cache;
     options.exact = settings.exact;
     options.exact_callers = settings.exact_callers;
+    options.python_frames = settings.python_frames;
     auto hosting = TRY(broker::HostedRun::begin(options));
     return std::unique_ptr<HostedRun>{new HostedRun{std::move(hosting)}};
 }

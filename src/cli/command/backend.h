@@ -49,6 +49,7 @@ bool only_presented_machine_accepts(const std::function<bool(const events::Machi
 struct HostedSettings {
     bool exact = false;          ///< count every instruction by its address
     bool exact_callers = false;  ///< samples have the calls that have not returned, instead of frame pointers
+    bool python_frames = false;  ///< with exact_callers: also the functions of Python programs
 };
 
 /// A run that this process hosts for the command that the verb starts.

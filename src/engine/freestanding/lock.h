@@ -8,7 +8,8 @@
 // blocked ends the process.
 //
 // A thread that holds a lock takes only locks further down in this list:
-//   1. ProbedPlaces::lock of the agent: where uprobes are in this process's memory.
+//   1. ProbedPlaces::lock and PythonCode::lock of the agent: where uprobes are in this process's memory; which Python
+//      code the broker knows.
 //   2. Cache::lock: everything in Engine that threads share: translations, links, executable memory, protected code,
 //      breakpoints, the list of threads.
 //   3. Page locks (subsystem/shared/page_lock.h), which are in the run memory and shared with the broker and with other
