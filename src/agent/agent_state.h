@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "agent/sampling/branches/branch_cycles.h"
 #include "engine/hooks.h"
 #include "engine/x86_64/decode/effective_address.h"
 
@@ -38,6 +39,7 @@ struct AgentState {
     engine::x86_64::Accesses last_accesses;  ///< of the instruction at last_retired_pc, if `wants_accesses`
     bool last_is_atomic;                     ///< whether these are atomic
     bool wants_accesses;                     ///< samples describe memory accesses
+    KnownCycles branch_cycles;               ///< of branch entries
     std::uint64_t retired_at_begin;          ///< when the program or thread began: retired instructions, and
     std::uint64_t cost_at_begin;             ///< modelled_cost() (begin_pace())
 

@@ -12,7 +12,7 @@
 namespace anyperf::engine::hooks {
 
 /// Size of the agent's state of one thread, at Thread::agent. It begins as zeros and lives as long as the Thread.
-inline constexpr std::size_t kAgentStateBytes = 512;
+inline constexpr std::size_t kAgentStateBytes = 1024;
 
 // Processes and threads.
 

@@ -11,7 +11,7 @@
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
 #include "agent/probes/breakpoints.h"
-#include "agent/sampling/branch_stack.h"
+#include "agent/sampling/branches/branch_stack.h"
 #include "agent/sampling/call_chain.h"
 #include "agent/sampling/foreign_records.h"
 #include "agent/sampling/local_read.h"

@@ -15,7 +15,7 @@
 #include "agent/probes/breakpoints.h"
 #include "agent/probes/probes.h"
 #include "agent/sampling/active_events.h"
-#include "agent/sampling/branch_stack.h"
+#include "agent/sampling/branches/branch_stack.h"
 #include "agent/sampling/call_chain.h"
 #include "agent/sampling/clock_sampling.h"
 #include "agent/sampling/memory_facts.h"

@@ -33,9 +33,23 @@ inline constexpr std::uint8_t kOpenCalls = 128;  ///< the same, complete and che
 inline constexpr unsigned kKinds = 8;
 }  // namespace branch
 
-/// The newest branches of a thread, a ring that translated code writes. An entry with `from` 0 is empty.
+/// The newest branches of a thread, a ring that translated code writes. An entry with `from` 0 is empty. No address of
+/// a program needs the highest byte of its word, so that is where branch predictors say what they found out, as a
+/// number that is added to the byte: in `from`, kMispredicted if the branch was mispredicted; in `to`, how many
+/// branches were mispredicted after it that were not taken (modulo 256).
 struct RecordedBranches {
     static constexpr std::uint32_t kEntries = 256;
+    static constexpr std::uint8_t kMispredicted = 0x80;
+    static constexpr unsigned kMarkByte = 7;
+
+    /// The address in a word: bits 0 to 55, and above them copies of bit 55, as of an address of the vsyscall page.
+    static constexpr std::uint64_t address(std::uint64_t word) {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(word << 8) >> 8);
+    }
+    static constexpr std::uint8_t mark(std::uint64_t word) {
+        return static_cast<std::uint8_t>((word - address(word)) >> (8 * kMarkByte));
+    }
+
     std::uint32_t top;  ///< below kEntries: the next entry to write
     std::uint64_t from[kEntries];
     std::uint64_t to[kEntries];

@@ -118,6 +118,7 @@ void feed_models(Thread& thread, std::uint64_t next) {
         models->core.count_into(thread.page.counters.modelled);
         const std::uint64_t mispredicted = mispredictions(thread);
         replay_all(thread, *models, next);
+        models->noted_branches.mark(thread.recorded_branches);
         models->stalls.mispredicted(mispredictions(thread) - mispredicted);
         models->stalls.next_records((thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t));
         count_stalls(thread, models->stalls.take());

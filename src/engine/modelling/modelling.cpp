@@ -80,6 +80,7 @@ bool make_models(Thread& thread) {
     modelling.threads = made;
     thread.models = made;
     thread.counts_mispredictions = 1;
+    thread.recorded_branches = {};  // nothing was predicted so far
     return true;
 }
 

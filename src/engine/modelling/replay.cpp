@@ -28,6 +28,12 @@ Access access_of(Kind kind) {
 
 namespace {
 
+/// The kinds of branches that the thread's ring has and its predictors describe; 0 if it wants no branches.
+std::uint8_t recorded_branches_of(const Thread& thread) {
+    if ((thread.instrumentation.branches & branch::kEvery) == 0) return 0;
+    return thread.engine->instrumentation.branches & branch::kEvery;
+}
+
 void note(NotedAccesses& noted, const NotedAccess& access, unsigned cycles) {
     if (noted.count < NotedAccesses::kFirst) noted.first[noted.count++] = access;
     if (access.kind == Access::store || cycles <= noted.slowest_cycles) return;
@@ -57,7 +63,8 @@ models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAcce
     return access.facts;
 }
 
-Replay::Replay(Thread& thread, ThreadModels& models) : thread_(thread), models_(models), core_(models.core) {}
+Replay::Replay(Thread& thread, ThreadModels& models)
+    : thread_(thread), models_(models), core_(models.core), recorded_kinds_(recorded_branches_of(thread)) {}
 
 void Replay::whole(const RecordedSegment& segment, const std::uint64_t* words) {
     const RecordedAccess* access = first_access(segment);
@@ -76,13 +83,27 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
     models::Branches& branches = models_.branches;
     const std::uint64_t end = segment.pc + segment.bytes;
     const std::uint64_t pc = end - segment.last_bytes;
+    const auto note = [&](std::uint8_t kind, bool mispredicted) {
+        if ((recorded_kinds_ & kind) != 0) models_.noted_branches.add(pc, mispredicted);
+    };
     switch (segment.control()) {
         case Control::conditional:
-        case Control::rcx_branch: branches.conditional(pc, next, next != end); break;
-        case Control::jump_indirect: branches.indirect_jump(pc, next); break;
-        case Control::call: branches.call(end); break;
-        case Control::call_indirect: branches.indirect_call(pc, next, end); break;
-        case Control::ret: branches.ret(next); break;
+        case Control::rcx_branch: {
+            const bool mispredicted = branches.conditional(pc, next, next != end);
+            if (next != end)
+                note(branch::kConditional, mispredicted);
+            else if (mispredicted && recorded_kinds_ == branch::kEvery)
+                models_.noted_branches.add_misprediction_after();
+            break;
+        }
+        case Control::jump: note(branch::kJump, false); break;
+        case Control::jump_indirect: note(branch::kIndirectJump, branches.indirect_jump(pc, next)); break;
+        case Control::call:
+            branches.call(end);
+            note(branch::kCall, false);
+            break;
+        case Control::call_indirect: note(branch::kIndirectCall, branches.indirect_call(pc, next, end)); break;
+        case Control::ret: note(branch::kReturn, branches.ret(next)); break;
         default: break;
     }
 }

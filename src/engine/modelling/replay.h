@@ -14,6 +14,7 @@
 
 #include "engine/cache/recorded_segment.h"
 #include "engine/engine.h"
+#include "engine/modelling/noted_branches.h"
 #include "engine/modelling/thread_models.h"
 
 namespace anyperf::engine {
@@ -55,6 +56,8 @@ class Replay {
     }
     models::Core& core() { return core_; }
     models::Branches& branches() { return models_.branches; }
+    /// Whether the thread has a branch stack that says what was mispredicted.
+    bool notes_branches() const { return recorded_kinds_ != 0; }
     models::Core::Repeated& repeated() { return repeated_; }
 
   private:
@@ -70,6 +73,7 @@ class Replay {
     ThreadModels& models_;
     models::Core& core_;
     models::Core::Repeated repeated_;
+    std::uint8_t recorded_kinds_;  ///< of branches, in the thread's ring
 };
 
 /// Feeds the core with an access of `bytes` bytes that may not just repeat; `access.facts` is not used. Counts a load

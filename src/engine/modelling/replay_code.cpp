@@ -117,12 +117,14 @@ void finish_segment(Frame& frame, const RecordedAccess* last, const std::uint64_
 /// Writes the code of one segment.
 class SegmentCode {
   public:
+    /// Where branches are noted, Replay::branch() does all of it.
     SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const std::uint8_t* leave)
         : out_(out),
+          notes_branches_(replay.notes_branches()),
           segment_(segment),
           first_(replay.first_access(segment)),
           path_(replay.core().short_path()),
-          gshare_(replay.branches().gshare()),
+          gshare_(notes_branches_ ? nullptr : replay.branches().gshare()),
           sites_(replay.branches().sites()),
           leave_(leave) {}
 
@@ -336,7 +338,8 @@ class SegmentCode {
             case Control::call:
             case Control::call_indirect:
             case Control::ret: break;
-            default: return;
+            default:
+                if (!notes_branches_) return;
         }
         out_.mov(rdi, rbp);
         out_.mov(rsi, address_of(&segment_));
@@ -453,6 +456,7 @@ class SegmentCode {
     }
 
     ReplayEmitter& out_;
+    bool notes_branches_;
     const RecordedSegment& segment_;
     const RecordedAccess* first_;
     models::Core::ShortPath path_;

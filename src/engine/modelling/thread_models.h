@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/modelling/noted_branches.h"
 #include "engine/x86_64/cpu/thread.h"
 #include "models/branches/branch_unit.h"
 #include "models/caches/core.h"
@@ -39,6 +40,7 @@ struct ThreadModels {
     models::Branches branches;
     models::Stalls stalls;
     NotedAccesses noted;
+    NotedBranches noted_branches;  ///< of the records that are being replayed
     bool notes = false;            ///< accesses are noted: an event samples what an instruction accessed
     bool accesses = false;         ///< caches and TLBs are modelled, not branch predictors alone
     ThreadModels* next = nullptr;  ///< in Modelling::threads

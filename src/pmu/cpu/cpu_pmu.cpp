@@ -146,13 +146,22 @@ Answer<> check_latency(const abi::Attr& attr) {
     return {};
 }
 
-/// What the event counts; its samples may need the models of caches, too.
+/// Whether samples say of branches whether they were mispredicted. The stack of calls (CALL_STACK) does not.
+bool samples_predictions(const abi::Attr& attr) {
+    constexpr std::uint64_t kSilent =
+        branch_bit("PERF_SAMPLE_BRANCH_NO_FLAGS") | branch_bit("PERF_SAMPLE_BRANCH_CALL_STACK");
+    return (attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0 &&
+           (attr.branch_sample_type & kSilent) == 0;
+}
+
+/// What the event counts; its samples may need the models, too.
 subsystem::Source source_of(const abi::Attr& attr, Quantity quantity) {
     constexpr std::uint64_t kModelledFields = abi::sample("PERF_SAMPLE_DATA_SRC") | abi::sample("PERF_SAMPLE_WEIGHT") |
                                               abi::sample("PERF_SAMPLE_WEIGHT_STRUCT");
     subsystem::Source source = row_of(quantity).source;
     if (quantity == Quantity::slow_loads) source.term[0].counter += static_cast<std::uint32_t>(attr.config1);
     if (precise_ip(attr) != 0 && (attr.sample_type & kModelledFields) != 0) source.needs_accesses = true;
+    source.needs_predictions = samples_predictions(attr);
     return source;
 }
 

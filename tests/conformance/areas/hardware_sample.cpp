@@ -224,6 +224,26 @@ void loop_branches(std::uint64_t filter) {
     want_at_least("entries from the loop's end to its start", seen, 100U);
 }
 
+/// What entries say besides addresses: bit 0 is `mispred`, bit 1 `predicted`, and `cycles` is at bit 4.
+void branch_facts(std::uint64_t filter, bool flags, bool cycles) {
+    constexpr std::uint64_t kFlags = 3;
+    std::size_t with_flags = 0, with_cycles = 0, entries = 0;
+    for (const Sample& sample : sample_loop(with_branches(PERF_SAMPLE_BRANCH_ANY | filter), 100'000).samples) {
+        if (!is_in_loop(sample.ip)) continue;
+        for (const Branch& branch : sample.branches) {
+            if (branch.from != kJump) continue;
+            ++entries;
+            want("mispred and predicted exclude each other", (branch.flags & kFlags) != kFlags);
+            with_flags += (branch.flags & kFlags) != 0 ? 1 : 0;
+            with_cycles += (branch.flags >> 4 & 0xffff) != 0 ? 1 : 0;
+        }
+    }
+    want_at_least("entries of the loop", entries, 100U);
+    want_equal("entries with mispred or predicted", with_flags, flags ? entries : 0);
+    if (!cycles) return want_equal("entries with cycles", with_cycles, 0U);
+    want_at_least("entries with cycles", with_cycles, entries * 9 / 10);
+}
+
 void no_loop_branches(std::uint64_t filter) {
     for (const Sample& sample : sample_loop(with_branches(filter), 100'000).samples)
         for (const Branch& branch : sample.branches) want("the loop's jump is filtered out", branch.from != kJump);
@@ -324,19 +344,24 @@ std::vector<Case> hardware_sample_cases() {
         {"signal_refresh", "REFRESH 1 sends one signal with si_code POLL_HUP", kHardware, by_signal_refreshed},
         {"sigtrap", "sigtrap sends a SIGTRAP with TRAP_PERF for each overflow of a hardware event", kHardware, sigtrap},
     };
-    append(cases, {
-                      {"branch_stack.call_stack", "CALL_STACK has the calls that have not returned",
-                       kHardware | kBranchStack, call_stack},
-                      {"branch_stack.call_stack_and_any", "CALL_STACK together with other branch types is EINVAL",
-                       kHardware | kBranchStack,
-                       [] { want_open_result(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ANY, EINVAL); }},
-                      {"branch_stack.nothing", "a filter of privilege levels only is EINVAL", kHardware | kBranchStack,
-                       [] { want_open_result(0, EINVAL); }},
-                      {"address.loads", "samples of a precise event for loads have ADDR, and LOAD in DATA_SRC",
-                       kHardware, [] { data_address(PERF_COUNT_HW_CACHE_OP_READ, 2); }},
-                      {"address.stores", "samples of a precise event for stores have ADDR, and STORE in DATA_SRC",
-                       kHardware, [] { data_address(PERF_COUNT_HW_CACHE_OP_WRITE, 4); }},
-                  });
+    append(cases,
+           {
+               {"branch_stack.call_stack", "CALL_STACK has the calls that have not returned", kHardware | kBranchStack,
+                call_stack},
+               {"branch_stack.facts", "entries say whether they were predicted, and their cycles",
+                kHardware | kBranchStack, [] { branch_facts(0, true, true); }},
+               {"branch_stack.no_facts", "with NO_FLAGS and NO_CYCLES entries say neither", kHardware | kBranchStack,
+                [] { branch_facts(PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES, false, false); }},
+               {"branch_stack.call_stack_and_any", "CALL_STACK together with other branch types is EINVAL",
+                kHardware | kBranchStack,
+                [] { want_open_result(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ANY, EINVAL); }},
+               {"branch_stack.nothing", "a filter of privilege levels only is EINVAL", kHardware | kBranchStack,
+                [] { want_open_result(0, EINVAL); }},
+               {"address.loads", "samples of a precise event for loads have ADDR, and LOAD in DATA_SRC", kHardware,
+                [] { data_address(PERF_COUNT_HW_CACHE_OP_READ, 2); }},
+               {"address.stores", "samples of a precise event for stores have ADDR, and STORE in DATA_SRC", kHardware,
+                [] { data_address(PERF_COUNT_HW_CACHE_OP_WRITE, 4); }},
+           });
     for (unsigned precise = 0; precise <= 3; ++precise)
         cases.push_back({"place_" + std::to_string(precise),
                          "precise_ip " + std::to_string(precise) + ": the ips of samples are in the code that runs",

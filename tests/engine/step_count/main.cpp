@@ -1,11 +1,12 @@
 // main.cpp: step_count, the reference for `anyperf run --count`. Runs a program by single steps and prints the same
 // JSON.
-//   step_count [--count-to FILE] [--trace FILE] [--window START END] [--models [--accesses FILE --machine NAME]]
-//              [--callers FILE --each N] -- CMD...
+//   step_count [--count-to FILE] [--trace FILE] [--window START END] [--models [--machine NAME] [--accesses FILE]
+//              [--branches FILE]] [--callers FILE --each N] -- CMD...
 // --trace lists "tid address instruction" of each retired instruction, to find where two runs diverge. --window counts
-// between two hexadecimal addresses. --models adds what the models of each preset count, and --accesses lists what the
-// model of one machine says of each access (modelled.h). --callers writes the call chain after each N instructions of a
-// task (callers.h). Exits with the program's status, 128 + n if signal n ended it.
+// between two hexadecimal addresses. --models adds what the models of each preset count, and --accesses and
+// --branches list what the models of one machine say of each access and of each taken branch (modelled.h). --callers
+// writes the call chain after each N instructions of a task (callers.h). Exits with the program's status, 128 + n if
+// signal n ended it.
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
@@ -62,6 +63,7 @@ struct Options {
     std::vector<std::string> window;
     bool models = false;
     std::string accesses;
+    std::string branches;
     std::string machine = "skx";
     std::string callers;
     std::uint64_t each = 1;
@@ -86,6 +88,9 @@ int run(Options& options) {
     std::ofstream accesses;
     if (!options.accesses.empty()) accesses.open(options.accesses);
     if (!options.accesses.empty()) models.list_accesses(options.machine, accesses);
+    std::ofstream branches;
+    if (!options.branches.empty()) branches.open(options.branches);
+    if (!options.branches.empty()) models.list_branches(options.machine, branches);
     std::ofstream chains;
     if (!options.callers.empty()) chains.open(options.callers);
     Callers callers{chains, options.each};
@@ -110,7 +115,8 @@ int main(int argc, char** argv) {
     app.add_option("--window", options.window, "count between these two addresses")->expected(2);
     app.add_flag("--models", options.models, "count with the models of each preset, too; for a program of one thread");
     app.add_option("--accesses", options.accesses, "list here what --machine's model says of each access");
-    app.add_option("--machine", options.machine, "the preset of --accesses");
+    app.add_option("--branches", options.branches, "list here what --machine's predictors say of each taken branch");
+    app.add_option("--machine", options.machine, "the preset of --accesses and --branches");
     app.add_option("--callers", options.callers, "write the call chain after each --each instructions here");
     app.add_option("--each", options.each, "instructions of a task between two chains");
     app.add_option("command", options.command, "the program and its arguments")->required();

@@ -114,28 +114,39 @@ bool Modelled::is_string(const Step& step) {
     return decoded.valid && decoded.instruction.meta.category == ZYDIS_CATEGORY_STRINGOP;
 }
 
-void Modelled::branch(const Step& step, models::Branches& branches) {
+/// Feeds the predictors with the branch that the step may be. Whether it was mispredicted.
+bool Modelled::branch(const Step& step, models::Branches& branches) {
     const Decoded decoded = decode(step.bytes);
-    if (!decoded.valid) return;
+    if (!decoded.valid || decoded.instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return false;
     const std::uint64_t end = step.before.rip + decoded.instruction.length;
     const bool direct = decoded.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-    if (decoded.instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return;
     switch (decoded.instruction.meta.category) {
         case ZYDIS_CATEGORY_COND_BR:
             // One that leads to the next instruction counts as not taken.
-            branches.conditional(step.before.rip, step.next, step.taken && step.next != end);
-            break;
+            return branches.conditional(step.before.rip, step.next, step.taken && step.next != end);
         case ZYDIS_CATEGORY_CALL:
-            direct ? branches.call(end) : void(branches.indirect_call(step.before.rip, step.next, end));
-            break;
+            if (!direct) return branches.indirect_call(step.before.rip, step.next, end);
+            branches.call(end);
+            return false;
         case ZYDIS_CATEGORY_RET:  // also far ones and iret
-            if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_RET) branches.ret(step.next);
-            break;
+            return decoded.instruction.mnemonic == ZYDIS_MNEMONIC_RET && branches.ret(step.next);
         case ZYDIS_CATEGORY_UNCOND_BR:
-            if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_JMP && !direct)
-                branches.indirect_jump(step.before.rip, step.next);
-            break;
-        default: break;
+            return decoded.instruction.mnemonic == ZYDIS_MNEMONIC_JMP && !direct &&
+                   branches.indirect_jump(step.before.rip, step.next);
+        default: return false;
+    }
+}
+
+bool Modelled::is_taken(const Step& step) {
+    const Decoded decoded = decode(step.bytes);
+    if (!decoded.valid || decoded.instruction.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return false;
+    if (step.next == step.before.rip + decoded.instruction.length) return false;
+    switch (decoded.instruction.meta.category) {
+        case ZYDIS_CATEGORY_COND_BR:
+        case ZYDIS_CATEGORY_CALL:
+        case ZYDIS_CATEGORY_UNCOND_BR: return true;
+        case ZYDIS_CATEGORY_RET: return decoded.instruction.mnemonic == ZYDIS_MNEMONIC_RET;
+        default: return false;
     }
 }
 
@@ -153,7 +164,9 @@ void Modelled::retire(const Step& step) {
                    << (access.kind == models::Access::store ? " s " : " l ") << static_cast<unsigned>(facts.source)
                    << ' ' << unsigned{facts.tlb_misses} << ' ' << unsigned{facts.page_walks} << '\n';
         }
-        branch(step, *one.branches);
+        const bool mispredicted = branch(step, *one.branches);
+        if (branch_list_ == nullptr || one.name != branches_listed_ || !is_taken(step)) continue;
+        *branch_list_ << std::hex << step.before.rip << ' ' << step.next << ' ' << mispredicted << '\n';
     }
 }
 

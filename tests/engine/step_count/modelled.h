@@ -37,6 +37,11 @@ class Modelled {
     /// the instruction, address, l or s, source, misses of the first TLB, page walks". One that is read and written is
     /// a load.
     void list_accesses(std::string machine, std::ostream& list) { listed_ = std::move(machine), list_ = &list; }
+    /// From now on lists each taken branch, as the predictors of `machine` see it: "from to 1", or 0 if it was
+    /// predicted. Far branches are left out, and those to the next instruction.
+    void list_branches(std::string machine, std::ostream& list) {
+        branches_listed_ = std::move(machine), branch_list_ = &list;
+    }
     void retire(const Step& step);
 
     struct Total {
@@ -63,11 +68,14 @@ class Modelled {
 
     static std::vector<Access> accesses_of(const Step& step);
     static bool is_string(const Step& step);
-    static void branch(const Step& step, models::Branches& branches);
+    static bool branch(const Step& step, models::Branches& branches);
+    static bool is_taken(const Step& step);
 
     std::vector<One> machines_;
     std::string listed_;
     std::ostream* list_ = nullptr;
+    std::string branches_listed_;
+    std::ostream* branch_list_ = nullptr;
 };
 
 }  // namespace anyperf::step_count

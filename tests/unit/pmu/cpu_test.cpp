@@ -3,6 +3,7 @@
 #include "pmu/cpu/cpu_pmu.h"
 
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
 
 #include "abi/branch_types.h"
 #include "pmu/cpu/cpu_events.h"
@@ -102,6 +103,21 @@ TEST(PreciseSamples, NeedTheModelsForWhatTheySayOfAccesses) {
     }
     attr.flags = 0;
     EXPECT_FALSE(asked(pmu, attr)->source.needs_accesses) << "samples of an event that is not precise have no access";
+}
+
+TEST(BranchStacks, NeedThePredictorsForTheirFlags) {
+    CpuPmu pmu{{.branch_entries = 32}};
+    abi::Attr attr = raw(0x20c4);
+    attr.sample_period = 100;
+    attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
+    const auto needs = [&](std::uint64_t filter) {
+        attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | filter;
+        return asked(pmu, attr)->source.needs_predictions;
+    };
+    EXPECT_TRUE(needs(PERF_SAMPLE_BRANCH_ANY));
+    EXPECT_TRUE(needs(PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_NO_CYCLES));
+    EXPECT_FALSE(needs(PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_FLAGS));
+    EXPECT_FALSE(needs(PERF_SAMPLE_BRANCH_CALL_STACK)) << "a stack of calls has no predictions";
 }
 
 TEST(CacheEvents, OfMissesAreCountedByTheModels) {

@@ -224,9 +224,10 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
     load_operand(instruction, address, kTargetRegister);
     if (calls && records(branch::kOpenCalls)) append_open_call(address + instruction.length, kScratchRegister);
     if (calls) push_constant(address + instruction.length);
-    record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
+    const std::uint8_t kind = calls ? branch::kIndirectCall : branch::kIndirectJump;
+    record_indirect(kind, address);
     if (calls && counting_.predicting) push_predicted_return(kScratchRegister, address + instruction.length);
-    predict_indirect(address);
+    predict_indirect(address, kind);
     std::uint8_t* const full = counts_target(instruction) ? emit_exact_call() : nullptr;
     emit_indirect_lookup();
     if (full != nullptr) finish_exact_call(full);

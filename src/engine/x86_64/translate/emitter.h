@@ -128,6 +128,10 @@ class Emitter {
         byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3)));
         u32(static_cast<std::uint32_t>(offset));
     }
+    void mov_gs8_by_index(Register index, std::size_t offset, std::uint8_t value) {  // mov byte gs:[8 * index + offset]
+        gs_byte_by_index(0xc6, index, offset), byte(value);
+    }
+    void inc_gs8_by_index(Register index, std::size_t offset) { gs_byte_by_index(0xfe, index, offset); }
     /// mov gs:[base + offset], reg. Precondition: `base` is not rsp or r12, which need a SIB byte.
     void store_gs_at(Register reg, Register base, std::size_t offset) {
         byte(0x65);
@@ -369,6 +373,11 @@ class Emitter {
     void gs_byte(std::uint8_t opcode, unsigned operation, std::size_t offset, std::uint8_t value) {
         byte(0x65), byte(opcode), byte(static_cast<std::uint8_t>((operation << 3) | 4)), byte(0x25);
         u32(static_cast<std::uint32_t>(offset)), byte(value);
+    }
+    /// Operation 0 of `opcode`. Precondition: `index` is one of the low eight registers, and not rsp.
+    void gs_byte_by_index(std::uint8_t opcode, Register index, std::size_t offset) {
+        byte(0x65), byte(opcode), byte(0x04), byte(static_cast<std::uint8_t>(0xc5 | (index << 3)));
+        u32(static_cast<std::uint32_t>(offset));
     }
     void gs_byte_at(std::uint8_t opcode, unsigned operation, Register base, std::size_t offset) {
         byte(0x65), byte(opcode), byte(static_cast<std::uint8_t>(0x80 | (operation << 3) | base));

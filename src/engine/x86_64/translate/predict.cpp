@@ -146,20 +146,25 @@ void Translation::predict_conditional(std::uint64_t address, std::uint64_t next,
         hot_.restore_flags();
         unspill(rax);
     }
-    emit_first_direction(other, site, way, done);
+    emit_first_direction(other, site, taken, done);
     emit_training(weak, counter, taken, trained);
 }
 
 /// In the cold part: the first branch of a site, or its first that goes the other way, which is mispredicted.
-void Translation::emit_first_direction(std::uint8_t* from, std::size_t site, std::uint8_t way,
-                                       const std::uint8_t* done) {
+void Translation::emit_first_direction(std::uint8_t* from, std::size_t site, bool taken, const std::uint8_t* done) {
+    constexpr std::size_t kSavedRcx = offsetof(Thread, spill) + std::size_t{8} * rcx;
     hot_.bind_far(from, cold_.at());
     cold_.cmp_gs8(site, 0);
     std::uint8_t* const changes = cold_.jcc_forward(static_cast<std::uint8_t>(Condition::not_equal));
-    cold_.mov_gs8(site, way);
+    cold_.mov_gs8(site, taken ? Sites::kTaken : Sites::kNotTaken);
     cold_.jmp(done);
     cold_.bind(changes);
     cold_.mov_gs8(site, Sites::kBoth);
+    if (marks_conditional(taken)) {
+        cold_.store_gs(rcx, kSavedRcx);
+        mark_conditional(taken);
+        cold_.load_gs(rcx, kSavedRcx);
+    }
     count_conditional_misprediction(done);
 }
 
@@ -174,6 +179,10 @@ void Translation::emit_training(std::uint8_t* from, std::size_t counter, bool ta
         cold_.dec_gs8_at(rcx, counter);  // 1 to -1 become 0 to -2
         cold_.cmp_gs8_at(rcx, counter, kStrongNotTaken);
         cold_.jcc(Condition::equal, trained);
+    }
+    if (marks_conditional(taken)) {
+        mark_conditional(taken);
+        cold_.load_gs32(rcx, at(Branches::places(counting_.machine->branches).history));
     }
     count_conditional_misprediction(trained);
 }
@@ -228,11 +237,12 @@ void Translation::predict_return() {
     hot_.load_gs(kTargetRegister, kTarget);
 
     hot_.bind_far(wrong, cold_.at());
+    if (records(branch::kReturn)) mark_mispredicted();
     count_misprediction(Quantity::return_mispredictions, compared);
 }
 
-/// An indirect jump or call to the address in rcx. r11 is spilled.
-void Translation::predict_indirect(std::uint64_t address) {
+/// An indirect jump or call, which `kind` says, to the address in rcx. r11 is spilled.
+void Translation::predict_indirect(std::uint64_t address, std::uint8_t kind) {
     if (!counting_.predicting) return;
     const models::BranchUnit& unit = counting_.machine->branches;
     const Branches::Places places = Branches::places(unit);
@@ -256,6 +266,7 @@ void Translation::predict_indirect(std::uint64_t address) {
     cold_.not32(kTargetRegister);
     cold_.load_gs32(kScratchRegister, history);
     cold_.store_gs32_at(kTargetRegister, kScratchRegister, targets);
+    if (records(kind)) mark_mispredicted();
     count_misprediction(Quantity::indirect_mispredictions, compared);
 }
 

@@ -3,7 +3,8 @@
 // While a thread of the process wants a kind of branch, each taken branch of that kind writes its source and its target
 // into a ring of the thread that executes it (RecordedBranches in engine/instrumentation/state.h). A second ring is a
 // stack of calls that have not returned (PERF_SAMPLE_BRANCH_CALL_STACK): calls push, returns pop. No flag is touched.
-// Both rings have 256 entries, so that movzx of the index's low byte wraps it around.
+// Both rings have 256 entries, so that movzx of the index's low byte wraps it around. A branch is recorded before it is
+// predicted (predict.cpp), so a misprediction marks the newest entry.
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -16,6 +17,7 @@ constexpr std::size_t kCalls = offsetof(Thread, call_stack);
 constexpr std::size_t kTop = offsetof(RecordedBranches, top);
 constexpr std::size_t kFrom = offsetof(RecordedBranches, from);
 constexpr std::size_t kTo = offsetof(RecordedBranches, to);
+constexpr std::size_t kMark = RecordedBranches::kMarkByte;
 static_assert(RecordedBranches::kEntries == 256);
 
 }  // namespace
@@ -59,6 +61,23 @@ void Translation::pop_call() {
     hot_.store_gs_by_index(rax, kScratchRegister, kCalls + kFrom);
     hot_.store_gs32(kScratchRegister, kCalls + kTop);
     unspill(rax);
+}
+
+/// In the cold part: the newest entry was mispredicted. No flag changes; rcx is lost.
+void Translation::mark_mispredicted() {
+    cold_.load_gs32(rcx, kBranches + kTop);
+    cold_.lea32(rcx, rcx, -1);
+    cold_.movzx8(rcx, rcx);
+    cold_.mov_gs8_by_index(rcx, kBranches + kFrom + kMark, RecordedBranches::kMispredicted);
+}
+
+/// In the cold part, where flags may change: a branch that was not taken was mispredicted after the newest entry. rcx
+/// is lost.
+void Translation::mark_misprediction_after() {
+    cold_.load_gs32(rcx, kBranches + kTop);
+    cold_.lea32(rcx, rcx, -1);
+    cold_.movzx8(rcx, rcx);
+    cold_.inc_gs8_by_index(rcx, kBranches + kTo + kMark);
 }
 
 void Translation::record_direct(std::uint8_t kind, std::uint64_t from, std::uint64_t to) {

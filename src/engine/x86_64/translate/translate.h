@@ -228,19 +228,24 @@ class Translation {
     void append_branch(std::size_t ring, std::uint64_t from, std::uint64_t to);
     void append_indirect_branch(std::size_t ring, std::uint64_t from);
     void pop_call();
+    bool records_every_branch() const { return (instrumentation_.branches & branch::kEvery) == branch::kEvery; }
+    void mark_mispredicted();
+    void mark_misprediction_after();
 
     // predict.cpp: branch predictors
     WordAdditions misprediction_of(models::Quantity quantity) const;
     void count_conditional_misprediction(const std::uint8_t* next);
     void count_misprediction(models::Quantity quantity, const std::uint8_t* next);
     void predict_conditional(std::uint64_t address, std::uint64_t next, bool taken, DecodedTail tail = {});
-    void emit_first_direction(std::uint8_t* from, std::size_t site, std::uint8_t way, const std::uint8_t* done);
+    bool marks_conditional(bool taken) const { return taken ? records(branch::kConditional) : records_every_branch(); }
+    void mark_conditional(bool taken) { taken ? mark_mispredicted() : mark_misprediction_after(); }
+    void emit_first_direction(std::uint8_t* from, std::size_t site, bool taken, const std::uint8_t* done);
     void emit_training(std::uint8_t* from, std::size_t counter, bool taken, const std::uint8_t* trained);
     void push_predicted_return(Register reg, std::uint64_t return_address);
     void predict_call(std::uint64_t return_address);
     std::uint8_t* compare_prediction();
     void predict_return();
-    void predict_indirect(std::uint64_t address);
+    void predict_indirect(std::uint64_t address, std::uint8_t kind);
 
     // note_calls.cpp: the thread's open calls
     void append_open_call(std::uint64_t return_address, Register reg);

@@ -1,6 +1,6 @@
 // branch_stack.h: PERF_SAMPLE_BRANCH_STACK: which branches an event wants recorded, and the entries of one sample.
-// Translated code records the taken branches of user mode; there is no branch prediction, so no entry says whether a
-// branch was mispredicted, and none lies in a transaction.
+// Translated code records the taken branches of user mode. None lies in a transaction. An event without NO_FLAGS starts
+// the models of branch predictors (Source::needs_predictions), so its entries say what was mispredicted.
 #pragma once
 
 #include <array>

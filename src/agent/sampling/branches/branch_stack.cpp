@@ -1,11 +1,14 @@
-// branch_stack.cpp: translated code records only the two addresses of a branch. Its kind is found when a sample is
-// taken, by decoding the instruction at the first address: recording the kind would slow down every branch. If the code
-// has changed since, the kind is that of the new code.
-#include "agent/sampling/branch_stack.h"
+// branch_stack.cpp: translated code records only the two addresses of a branch, and marks those that were mispredicted.
+// Its kind is found when a sample is taken, by decoding the instruction at the first address: recording the kind would
+// slow down every branch. If the code has changed since, the kind is that of the new code.
+#include "agent/sampling/branches/branch_stack.h"
+
+#include <algorithm>
 
 #include "abi/branch_entry.h"
 #include "abi/branch_types.h"
 #include "abi/sample_bits.h"
+#include "agent/agent_state.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/decode.h"
 
@@ -60,7 +63,12 @@ constexpr std::array kKinds{
 };
 constexpr KindRow kUnknownKind{Control::none, 0, 0};
 
-// Of the third word of struct perf_branch_entry: the lowest bits of `type` and `priv`, and PERF_BR_PRIV_USER.
+// Of the third word of struct perf_branch_entry: `mispred`, `predicted`, the lowest bits of `cycles`, `type` and
+// `priv`, and PERF_BR_PRIV_USER.
+constexpr std::uint64_t kMispredicted = 1;
+constexpr std::uint64_t kPredicted = 2;
+constexpr unsigned kCyclesBit = 4;
+constexpr std::uint64_t kMostCycles = 0xffff;
 constexpr unsigned kTypeBit = 20;
 constexpr unsigned kLevelBit = 30;
 constexpr std::uint64_t kUserLevel = 1;
@@ -88,6 +96,21 @@ KindRow kind_at(std::uint64_t from) {
     return kUnknownKind;
 }
 
+/// The cycles from the branch before an entry to it: what the code between them costs, and what mispredictions cost
+/// that were found meanwhile. `before`: the entry before it; 0 if that is not known.
+std::uint64_t cycles_since(const engine::Thread& thread, const RecordedBranches& ring, std::uint32_t before,
+                           std::uint64_t from) {
+    if (ring.from[before] == 0) return 0;
+    const models::Machine& machine = thread.engine->run->machine;
+    const std::uint64_t straight =
+        straight_cycles(thread.agent->branch_cycles, RecordedBranches::address(ring.to[before]), from, machine);
+    const unsigned mispredicted =
+        (RecordedBranches::mark(ring.from[before]) != 0 ? 1U : 0U) + RecordedBranches::mark(ring.to[before]);
+    if (straight == 0) return 0;
+    return std::min<std::uint64_t>(straight + mispredicted * std::uint64_t{machine.latencies.misprediction},
+                                   kMostCycles);
+}
+
 std::uint64_t flags_of(std::uint64_t wanted, const KindRow& kind) {
     std::uint64_t flags = 0;
     if ((wanted & filter("PERF_SAMPLE_BRANCH_TYPE_SAVE")) != 0) flags |= kind.type << kTypeBit;
@@ -109,18 +132,27 @@ std::uint8_t branch_kinds_for(const EventPage& event) {
 std::size_t gather_branches(const engine::Thread& thread, const EventPage& event, BranchStack& out) {
     const std::uint8_t kinds = branch_kinds_for(event);
     if (kinds == 0) return 0;
+    const std::uint64_t wanted = filter_of(event);
     const bool stack = (kinds & branch::kCallStack) != 0;
     const RecordedBranches& ring = stack ? thread.call_stack : thread.recorded_branches;
+    const bool predicted = !stack && thread.models != nullptr && (wanted & filter("PERF_SAMPLE_BRANCH_NO_FLAGS")) == 0;
+    // What ran between two entries is known only if there is no branch between them.
+    const bool timed = kinds == branch::kEvery && (wanted & filter("PERF_SAMPLE_BRANCH_NO_CYCLES")) == 0;
     std::size_t count = 0;
     for (std::uint32_t back = 1; back <= RecordedBranches::kEntries && count < out.size(); ++back) {
         const std::uint32_t at = (ring.top - back) % RecordedBranches::kEntries;
         // The ring begins as zeros: a 0 is an entry that has never been written.
         if (ring.from[at] == 0) break;
-        const KindRow kind = kind_at(ring.from[at]);
+        const std::uint64_t from = RecordedBranches::address(ring.from[at]);
+        const KindRow kind = kind_at(from);
         // The ring also has the kinds that other events want. A branch of unknown kind is kept, because this event may
         // want it.
         if (!stack && kind.kind != 0 && (kind.kind & kinds) == 0) continue;
-        out[count++] = {ring.from[at], ring.to[at], flags_of(filter_of(event), kind)};
+        std::uint64_t flags = flags_of(wanted, kind);
+        if (predicted) flags |= RecordedBranches::mark(ring.from[at]) != 0 ? kMispredicted : kPredicted;
+        if (timed && back < RecordedBranches::kEntries)
+            flags |= cycles_since(thread, ring, (at - 1) % RecordedBranches::kEntries, from) << kCyclesBit;
+        out[count++] = {from, RecordedBranches::address(ring.to[at]), flags};
     }
     return count;
 }
