@@ -111,6 +111,9 @@ struct TracePiece {
 };
 static_assert(sizeof(TracePiece) == sizeof(Mark));
 
+/// The code with which a block counts its executions (x86_64/traces/trace.cpp).
+inline constexpr std::size_t kHeatBytes = 16;
+
 /// A translated basic block, several that follow each other, or a trace.
 struct Block {
     std::uint64_t pc = 0;
@@ -129,7 +132,8 @@ struct Block {
     IndirectEntryId indirect_entry = 0;  ///< made when the first indirect branch arrives; 0: none yet
     BlockId next_in_page = 0;            ///< list of the blocks that begin in the page of pc
     x86_64::ClassSet counted = 0;        ///< classes that its code counts; 0: it has no prologues
-    std::uint8_t lane : 4 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted
+    std::uint8_t lane : 3 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted
+    bool counts_executions : 1 = false;  ///< it begins by counting its executions, in kHeatBytes of code
     bool trace : 1 = false;              ///< it is a trace: its code is in several pieces
     bool budgeted : 1 = false;           ///< its segments take their instructions from the budget
     bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)

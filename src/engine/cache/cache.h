@@ -183,6 +183,7 @@ class Cache {
     void patch(std::uint8_t* operand, const std::uint8_t* target);
     void set_on_mismatch(const IndirectEntry& entry, std::uint64_t host);
     void unlink(Block& block);
+    bool passes_heat(const Exit& exit, const Block& to);
     void close_pad(const Block& block, const Exit& pad);
     bool erase(const Block& block);
     static std::uint32_t hash(std::uint64_t pc, std::uint16_t limit) {

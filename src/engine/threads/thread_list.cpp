@@ -102,6 +102,7 @@ void flush_cache(const Thread& self) {
     cache.free_all();
     for (Thread* thread = engine.threads; cache.pairs_returns && thread != nullptr; thread = thread->next_thread)
         x86_64::forget_return_pads(*thread, engine.routines);
+    if (cache.pairs_returns) engine.tuples.release_reserve();
     __atomic_store_n(&cache.flushing, false, __ATOMIC_RELEASE);
 }
 

@@ -219,6 +219,33 @@ TEST_P(Traces, BeginWithBlocksThatCountTheirExecutions) {
     EXPECT_EQ(prologue(), 0u);
 }
 
+TEST_P(Traces, CountOnlyBranchesThatGoBackFromAnotherBlock) {
+    // nop; jmp loop; loop: xor eax, eax; jnz loop; nop; jmp loop
+    const std::vector<std::uint8_t> code{0x90, 0xeb, 0, 0x31, 0xc0, 0x75, 0xfc, 0x90, 0xeb, 0xf9};
+    const std::uint64_t pc = address_of(code.data());
+    cache_.executable.add({pc, pc + code.size(), false, false});
+    const auto skipped_by_exits = [&](std::int8_t heat) {
+        cache_.heat = heat;
+        const auto block_at = [&](std::size_t place) {
+            Translation translation{cache_, *arena_, {}, *tuples_, *instrumentation_};
+            translation.count_executions();
+            return translation.run({pc + place, code.data() + place, code.size() - place}, 0, false);
+        };
+        const std::vector<Block*> from{block_at(0), block_at(3), block_at(7)};
+        std::string skipped;
+        for (Block* const block : from) {
+            cache_.link(block->first_exit, *from[1]);
+            const std::uint8_t* const operand = cache_.operand_of(cache_.exits[block->first_exit]);
+            std::int32_t distance = 0;
+            std::memcpy(&distance, operand, sizeof distance);
+            skipped += std::to_string(operand + sizeof distance + distance - from[1]->host) + " ";
+        }
+        return skipped;
+    };
+    EXPECT_EQ(skipped_by_exits(5), "16 16 0 ");
+    EXPECT_EQ(skipped_by_exits(-1), "0 0 0 ") << "each block that runs twice becomes a trace";
+}
+
 INSTANTIATE_TEST_SUITE_P(SeparateWrites, Traces, testing::Bool());
 
 /// Whether the return after a call in a trace needs no check, if `between` is what runs between the two.

@@ -71,6 +71,20 @@ TEST_F(Tuples, ThatAreFrequentUseSeveralWordsInTurn) {
     EXPECT_LE(thread_->tuples.words(), run::kCounters + TupleTable::kTurns);
 }
 
+TEST_F(Tuples, ThatWereComposedGetAWordOnceThereIsRoom) {
+    begin(64);
+    table_->reserve_for_traces();
+    run::Tuple tuple{};
+    for (std::uint8_t amount = 1; amount <= 60; ++amount) {
+        tuple.amount[0] = amount;
+        run_and_check(*table_, tuple);
+    }
+    EXPECT_GT(table_->additions_of(tuple).count, 1u);
+    table_->release_reserve();
+    EXPECT_EQ(table_->additions_of(tuple).count, 1u);
+    run_and_check(*table_, tuple);
+}
+
 TEST_F(Tuples, KeepTheirMeaningOverAnExecve) {
     begin(100);
     for (int i = 0; i < 500; ++i) run_and_check(*table_, any_tuple());

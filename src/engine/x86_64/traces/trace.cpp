@@ -33,6 +33,7 @@
 //   0f 82 EXIT                   jc   EXIT                           ExitReason::hot, before anything is counted
 //
 // The word is the thread's, by the low bits of the block's number. Blocks that share one become hot a little early.
+// Branches that go forward or back to the same block are linked to what follows this code (Cache::passes_heat).
 #include <algorithm>
 #include <limits>
 
@@ -43,13 +44,23 @@
 
 namespace anyperf::engine::x86_64 {
 
+namespace {
+
+/// Of a program's first blocks, those that may count their executions. A large program would pay for its counters more
+/// than traces bring it (docs/engine.md, "Traces").
+constexpr BlockId kMostBlocksThatCount = 8192;
+
+}  // namespace
+
 void Translation::emit_heat() {
     if (cache_.heat == 0 || !(counts_executions_ || cache_.heat < 0) || block_->limit != 0 || is_trace() ||
         relocations_ != nullptr || counting_.budgeted || cache_.pairs_returns || decoded_.count == 0 || !is_plain())
         return;
+    if (id_ > kMostBlocksThatCount && cache_.heat > 0) return;
     // No code beyond the block is decoded for this: most blocks are never hot.
     constexpr unsigned kNoBranch = 0;
     if (!flags_are_dead(cache_.executable, decoded_.pc, kNoBranch, {&decoded_, 0})) return;
+    block_->counts_executions = true;
     hot_.add_gs16(offsetof(Thread, heat) + sizeof(std::uint16_t) * (id_ % kHeatWords), cache_.heat);
     hot_.jcc(Condition::below, exit_stub(ExitReason::hot, id_));
 }

@@ -83,7 +83,7 @@ bool Translation::begin_block(std::uint16_t limit) {
     block_->pc = code_.pc;
     block_->limit = limit;
     lane_ = limit != 0 ? 0 : id_ % run::kLanes;
-    block_->lane = lane_ & 31u;
+    block_->lane = lane_ & 7u;
     block_->recorded = counting_.recording;
     block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);

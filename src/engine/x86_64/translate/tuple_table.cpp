@@ -108,9 +108,15 @@ std::uint16_t TupleTable::new_word(const Tuple& tuple) {
 }
 
 /// A tuple gets further words while less than half of all words are used: the tuples that come first are mostly the
-/// frequent ones. With traces a quarter: frequent segments become traces, and different tuples need the room.
-Additions TupleTable::words_of(Known& known) {
+/// frequent ones. With traces a quarter: frequent segments become traces, and different tuples need the room. A tuple
+/// that was composed gets a word as soon as there is room for it.
+Additions TupleTable::words_of(Known& known, Use use) {
     Additions additions;
+    if (known.composed && used_ < limit_of(use)) {
+        known.composed = false;
+        known.word[0] = new_word(known.tuple);
+        known.turns = 1;
+    }
     if (known.composed) {
         additions.add(known.word[0], 1);
         additions.add(known.word[1], 1);
@@ -130,10 +136,10 @@ std::size_t TupleTable::limit_of(Use use) const {
 Additions TupleTable::additions_of(const Tuple& tuple, Use use) {
     if (is_empty(packed(tuple))) return {};
     std::uint16_t& slot = slot_of(tuple);
-    if (slot != 0) return words_of(known_[slot]);
-    if (used_ >= limit_of(use)) return compose(slot, tuple);
+    if (slot != 0) return words_of(known_[slot], use);
+    if (used_ >= limit_of(use)) return compose(slot, tuple, use);
     Known* const known = remember(slot, tuple);
-    if (known == nullptr) return compose(slot, tuple);
+    if (known == nullptr) return compose(slot, tuple, use);
     known->word[known->turns++] = new_word(tuple);
     Additions additions;
     additions.add(known->word[0], 1);
@@ -158,7 +164,7 @@ std::size_t TupleTable::largest_part_of(const Tuple& tuple) const {
 
 /// For a tuple that gets no word of its own. If two words together add the tuple, that pair is remembered; otherwise
 /// the largest part and single amounts do.
-Additions TupleTable::compose(std::uint16_t& slot, const Tuple& tuple) {
+Additions TupleTable::compose(std::uint16_t& slot, const Tuple& tuple, Use use) {
     const Packed whole = packed(tuple);
     for (std::size_t word = kCounters; word < used_; ++word) {
         const Packed part = packed(meaning_[word]);
@@ -170,7 +176,7 @@ Additions TupleTable::compose(std::uint16_t& slot, const Tuple& tuple) {
         if (known == nullptr) break;
         known->word = {static_cast<std::uint16_t>(word), other};
         known->composed = true;
-        return words_of(*known);
+        return words_of(*known, use);
     }
     Additions additions;
     Tuple rest = tuple;

@@ -50,6 +50,8 @@ class TupleTable {
 
     /// Keeps some words for traces. Call it after begin().
     void reserve_for_traces() { reserved_ = (limit_ - run::kCounters) / 4; }
+    /// There will be no traces any more: blocks may use the words that were kept.
+    void release_reserve() { reserved_ = 0; }
 
     /// What is counted: blocks may not use the words that are kept for traces, exits of traces only half of them.
     enum class Use { block, trace, trace_exit };
@@ -87,9 +89,9 @@ class TupleTable {
     std::uint16_t& slot_of(const run::Tuple& tuple);
     std::size_t limit_of(Use use) const;
     Known* remember(std::uint16_t& slot, const run::Tuple& tuple);
-    Additions words_of(Known& known);
+    Additions words_of(Known& known, Use use);
     std::uint16_t new_word(const run::Tuple& tuple);
-    Additions compose(std::uint16_t& slot, const run::Tuple& tuple);
+    Additions compose(std::uint16_t& slot, const run::Tuple& tuple, Use use);
     std::size_t largest_part_of(const run::Tuple& tuple) const;
 
     Thread* const* threads_;
