@@ -42,6 +42,7 @@ struct AgentState {
     KnownCycles branch_cycles;               ///< of branch entries
     std::uint64_t retired_at_begin;          ///< when the program or thread began: retired instructions, and
     std::uint64_t cost_at_begin;             ///< modelled_cost() (begin_pace())
+    std::uint64_t python_thread;             ///< address of the thread's PyThreadState when it was last found
 
     // faults
     void* fault_traps;               ///< mapping of the kernel's event of page faults; null: not open (fault_traps.h)

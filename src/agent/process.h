@@ -47,7 +47,8 @@ struct EpollEntry {
 };
 inline constexpr std::uint32_t kMaximumEpollEntries = 256;  ///< of one process; further ones never report a hang-up
 
-struct ProbedPlaces;  // probes.h
+struct ProbedPlaces;  // probes/probes.h
+struct PythonCode;    // python/python_functions.h
 
 struct Process {
     run::SharedArray<EventPage> events;
@@ -65,6 +66,7 @@ struct Process {
     run::SharedArray<const subsystem::ProbeRecord> probe_records;
     bool shares_descriptors = false;          ///< `event_of` may be older than the kernel's table (descriptors.h)
     ProbedPlaces* probed_places = nullptr;    ///< null until a thread has an event at a probe
+    PythonCode* python = nullptr;             ///< null until a sample wants frames of Python programs
     std::uint32_t close_count = 0;            ///< how many descriptors of events were closed
     std::uint32_t closes_seen_by_broker = 0;  ///< of those, how many the broker has surely noticed
 };

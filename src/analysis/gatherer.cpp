@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/call_chain.h"
+#include "analysis/interpreter_frames.h"
 #include "analysis/recorded_names.h"
 #include "perfdata/side_band.h"
 #include "perfdata/simpleperf.h"
@@ -79,6 +80,7 @@ void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
         frames_.push_back(own);
     else
         frames_.front() = own;
+    if (options_.no_interpreter) remove_interpreter(processes_, roots_[last_root_number_].space, frames_);
     std::ranges::reverse(frames_);
     // perf counts an access without a weight as one (iter_prepare_mem_entry()).
     add(root, sample, options_.by_weight ? std::max<std::uint64_t>(sample.weight, 1) : sample.period);

@@ -13,6 +13,7 @@ profile::Dso::Kind kind_of(symbols::DsoKind kind) {
         case symbols::DsoKind::kernel_module: return profile::Dso::Kind::kernel_module;
         case symbols::DsoKind::vdso: return profile::Dso::Kind::vdso;
         case symbols::DsoKind::jit: return profile::Dso::Kind::jit;
+        case symbols::DsoKind::script:
         case symbols::DsoKind::unknown: break;
     }
     return profile::Dso::Kind::unknown;
@@ -67,6 +68,11 @@ void Namer::add_frames(profile::Location& location, symbols::DebugInfo* debug, s
                        const symbols::Symbol& symbol, bool caller) {
     const profile::FunctionId outermost = function(location.dso, dso, symbol);
     location.first_frame = static_cast<std::uint32_t>(profile_.all_frames.size());
+    if (dso.kind() == symbols::DsoKind::script) {
+        profile_.all_frames.push_back(script_frame(outermost, dso, location.address));
+        location.frame_count = 1;
+        return;
+    }
     // A call as the last instruction returns to the next function, which perf then shows.
     const bool within = caller && location.address > symbol.start;
     using Lines = symbols::DebugInfo::Lines;
@@ -90,6 +96,14 @@ void Namer::add_frames(profile::Location& location, symbols::DebugInfo* debug, s
         declared.line = frames.back().declared.line;
     }
     location.frame_count = static_cast<std::uint16_t>(profile_.all_frames.size() - location.first_frame);
+}
+
+/// A frame of a Python function. Its file and lines come with its address, not from DWARF.
+profile::Frame Namer::script_frame(profile::FunctionId function, const symbols::Dso& dso, std::uint64_t address) {
+    const profile::StringId file = profile_.strings.intern(dso.path());
+    profile_.functions[function].file = file;
+    profile_.functions[function].line = dso.first_script_line();
+    return {.function = function, .file = file, .line = symbols::Dso::script_line(address)};
 }
 
 profile::Frame Namer::frame_at(profile::FunctionId function, const symbols::SourceLine& at) {

@@ -64,6 +64,7 @@ class Namer {
     profile::DsoId add(const symbols::Dso& dso);
     profile::FunctionId function(profile::DsoId id, const symbols::Dso& dso, const symbols::Symbol& symbol);
     profile::FunctionId inlined_function(profile::DsoId id, const symbols::SourceFrame& frame);
+    profile::Frame script_frame(profile::FunctionId function, const symbols::Dso& dso, std::uint64_t address);
     profile::Frame frame_at(profile::FunctionId function, const symbols::SourceLine& at);
 
     profile::Profile& profile_;

@@ -18,6 +18,7 @@ struct ReadOptions {
     bool branches = false;               ///< each branch of a sample is a sample of its own, at its target
     bool by_weight = false;              ///< the period of a sample is its weight, as in `perf report --mem-mode`
     SourceOptions source{};              ///< what is asked of DWARF
+    bool no_interpreter = false;         ///< stacks of Python functions lack the frames of the interpreter
     bool times = false;                  ///< and each sample as a row of its own, in time order
     symbols::SymbolPaths paths;          ///< where the mapped files and their names are
     /// Not owned. Null: a copied stack gives the sample's own address only.

@@ -34,6 +34,7 @@ struct Options {
     std::string baseline;
     SymbolOptions symbols;
     bool inlines = true;
+    bool no_interpreter = false;
 };
 
 std::string format_names() {
@@ -104,6 +105,7 @@ Result<analysis::ReadProfile> read(const std::string& path, const Options& optio
         TRY(analysis::read_profile(path, {.pid = format.threads,
                                           .tid = format.threads,
                                           .source = {.lines = true, .inlines = options.inlines},
+                                          .no_interpreter = options.no_interpreter,
                                           .times = format.times,
                                           .paths = paths,
                                           .unwinder = &unwinder}));
@@ -151,6 +153,7 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("EVENT,…");
     verb.add_option("--baseline", options->baseline, "html: show the difference to this recording")->type_name("FILE");
     verb.add_flag("--inline,!--no-inline", options->inlines, "inlined functions are frames of their own (default: on)");
+    declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
     return [options](Output& out) { return export_profile(*options, out); };
 }

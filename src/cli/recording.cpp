@@ -36,6 +36,11 @@ void declare_symbol_options(CLI::App& verb, SymbolOptions& options) {
                   "get files that are not here from debuginfod servers: =URL, or those of DEBUGINFOD_URLS");
 }
 
+void declare_no_interpreter(CLI::App& verb, bool& option) {
+    verb.add_flag("--no-interpreter", option,
+                  "show Python functions without the frames of the interpreter that runs them");
+}
+
 Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out) {
     symbols::SymbolPaths paths = default_symbol_paths();
     paths.root = options.root;

@@ -18,6 +18,9 @@ struct SymbolOptions {
 };
 void declare_symbol_options(CLI::App& verb, SymbolOptions& options);
 
+/// --no-interpreter, for ReadOptions::no_interpreter.
+void declare_no_interpreter(CLI::App& verb, bool& option);
+
 /// Where names are looked for. Fails if debuginfod servers are asked for and none can be asked.
 Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out);
 /// The same without options.

@@ -31,6 +31,7 @@ struct Options {
     bool groups = true;
     bool branches = false;
     bool by_weight = false;
+    bool no_interpreter = false;
     bool json = false;
 };
 
@@ -70,7 +71,7 @@ Result<void> check_keys(const Options& options, const profile::Parts& parts) {
 analysis::ReadOptions reading(const Options& options, const std::vector<profile::Key>& keys) {
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
     const bool with_chains = options.children || options.call_tree || wants(profile::Key::parent);
-    return {.call_chains = with_chains,
+    return {.call_chains = with_chains || options.no_interpreter,
             .pid = wants(profile::Key::pid),
             .tid = wants(profile::Key::tid),
             .cpu = wants(profile::Key::cpu) || wants(profile::Key::socket),
@@ -80,6 +81,7 @@ analysis::ReadOptions reading(const Options& options, const std::vector<profile:
             .by_weight = options.by_weight,
             // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
             .source = {.lines = profile::need_lines(keys), .inlines = options.inlines && with_chains},
+            .no_interpreter = options.no_interpreter,
             .paths = {}};
 }
 
@@ -130,6 +132,7 @@ VerbAction declare(CLI::App& verb) {
                   "add the weight of what a row calls, and sort by that");
     verb.add_flag("--inline,!--no-inline", options->inlines, "show inlined functions among the callers (default: on)");
     verb.add_flag("--group,!--no-group", options->groups, "show the events of a group in one table (default: on)");
+    declare_no_interpreter(verb, options->no_interpreter);
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows and callers with a smaller share")
         ->check(check_percent)
         ->type_name("PERCENT");

@@ -182,7 +182,8 @@ std::uint64_t key_value(const Profile& profile, Key key, const Context& context,
         case Key::pid: return context.pid;
         case Key::tid: return context.tid;
         case Key::cpu: return context.cpu;
-        case Key::dso: return profile.locations[place].dso.value;
+        // By the path, as in perf (_sort__dso_cmp()): each function of a Python program is a dso with that of its file.
+        case Key::dso: return profile.dsos[profile.locations[place].dso].path.value;
         case Key::symbol: return place_value(profile, place, frame);
         case Key::source_line: return line_value(profile, place, line_frame);
         case Key::source_file: return file_of(profile, place, line_frame).value;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/function_range.h"
 #include "symbols/elf_symbols.h"
 #include "symbols/perf_map.h"
 #include "symbols/vdso_image.h"
@@ -29,6 +30,11 @@ bool is_anonymous(std::string_view path) {
     return std::ranges::any_of(kAnonymous, [&](std::string_view prefix) { return path.starts_with(prefix); });
 }
 
+/// Whether the map is of a Python function.
+bool is_script(std::string_view path) {
+    return path.starts_with(python::kRangePrefix) && path.ends_with(python::kRangeSuffix);
+}
+
 /// By the name of the map, as perf decides it. The kernel's maps are those of pid ~0; "[vdso]" and the like are names
 /// that the kernel gives in brackets.
 DsoKind kind_of(const DsoKey& key) {
@@ -37,6 +43,7 @@ DsoKind kind_of(const DsoKey& key) {
     if (key.pid == kKernelPid) return DsoKind::kernel_module;
     if (key.path == "[vdso]" || key.path == "[vdso32]" || key.path == "[vdsox32]") return DsoKind::vdso;
     if (is_anonymous(key.path)) return key.executable ? DsoKind::jit : DsoKind::unknown;
+    if (is_script(key.path)) return DsoKind::script;
     return key.path.starts_with('/') ? DsoKind::file : DsoKind::unknown;
 }
 
@@ -61,6 +68,13 @@ std::string build_id_path(const std::string& id) {
 }  // namespace
 
 Dso::Dso(const DsoKey& key) : path_(key.path), build_id_(key.build_id), pid_(key.pid), kind_(kind_of(key)) {
+    if (kind_ == DsoKind::script) {
+        const std::string_view inside = std::string_view{key.path}.substr(
+            python::kRangePrefix.size(), key.path.size() - python::kRangePrefix.size() - python::kRangeSuffix.size());
+        const std::size_t colon = std::min(inside.find(':'), inside.size());
+        function_ = inside.substr(0, colon);
+        path_ = inside.substr(std::min(colon + 1, inside.size()));
+    }
     if (kind_ == DsoKind::jit) path_ = "/tmp/perf-" + std::to_string(pid_) + ".map";
     name_ = kind_ == DsoKind::kernel ? path_ : kind_ == DsoKind::kernel_module ? module_name(path_) : file_name(path_);
 }
@@ -82,6 +96,7 @@ void Dso::load_own(const SymbolPaths& paths, KernelSymbols& kernel) {
         case DsoKind::kernel:
         case DsoKind::kernel_module: return load_kernel(paths, kernel);
         case DsoKind::jit: return load_perf_map();
+        case DsoKind::script: return load_script();
         case DsoKind::unknown: why_ = "memory without a file"; return;
     }
 }
@@ -221,6 +236,14 @@ void Dso::load_perf_map() {
         return;
     }
     use(std::move(*table));
+}
+
+/// One function from line 1 to the last line that a file can have. So the offset of an address in it is a line.
+void Dso::load_script() {
+    SymbolTable table;
+    table.add(1, ~std::uint64_t{0} - 1, function_, {});
+    table.finish();
+    use(std::move(table));
 }
 
 // simpleperf gives code of a JIT a file of its own kind, and symbols by their addresses in the process.

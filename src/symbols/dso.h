@@ -39,7 +39,8 @@ enum class DsoKind : std::uint8_t {
     kernel,
     kernel_module,
     vdso,
-    jit,  ///< memory without a file: /tmp/perf-PID.map may name its code
+    jit,     ///< memory without a file: /tmp/perf-PID.map may name its code
+    script,  ///< a function of a Python program. Its addresses are lines of the file (python/function_range.h)
 };
 
 /// Where names are looked for.
@@ -73,6 +74,11 @@ class Dso {
     const std::string& name() const { return name_; }
     const std::string& build_id() const { return build_id_; }
     DsoKind kind() const { return kind_; }
+    /// Of a script: the line that an address stands for, and the first line of the function.
+    static std::uint32_t script_line(std::uint64_t symbol_address) {
+        return static_cast<std::uint32_t>(symbol_address - 1);
+    }
+    std::uint32_t first_script_line() const { return static_cast<std::uint32_t>(first_offset_); }
     bool is_kernel() const { return kind_ == DsoKind::kernel || kind_ == DsoKind::kernel_module; }
 
     /// Opens the mapped file, without its names, once: unwinding needs no more. Not thread-safe.
@@ -120,12 +126,14 @@ class Dso {
     void open_file(const SymbolPaths& paths);
     void load_kernel(const SymbolPaths& paths, KernelSymbols& kernel);
     void load_perf_map();
+    void load_script();
     bool open_image(const std::string& path);
     std::optional<ElfImage> debug_file(const SymbolPaths& paths, bool (*has_contents)(const ElfImage&)) const;
     void use(SymbolTable table);
 
     std::string path_;
     std::string name_;
+    std::string function_;  // of a script
     std::string build_id_;
     std::string why_;
     std::uint32_t pid_ = 0;

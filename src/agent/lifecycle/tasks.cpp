@@ -13,6 +13,7 @@
 #include "agent/lifecycle/context_switches.h"
 #include "agent/lifecycle/side_band.h"
 #include "agent/probes/probes.h"
+#include "agent/python/python_functions.h"
 #include "agent/sampling/clock_sampling.h"
 #include "agent/sampling/occurrences.h"
 #include "agent/sampling/overflow_budget.h"
@@ -59,6 +60,7 @@ void begin_process(Thread& thread, bool executed) {
         reset_probes_after_fork(thread);
         thread.agent->reports_switches = false;
         thread.engine->agent->lock.reset();  // the holder may have been a thread that only the parent has
+        keep_python_code(*thread.engine->agent);
         forget_inherited_rings(*thread.engine->agent);
         BrokerRequest{thread, run::RequestKind::begin}.argument(0, thread.inheritance).argument(1, 1).send();
     }

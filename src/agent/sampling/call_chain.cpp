@@ -1,11 +1,13 @@
 #include "agent/sampling/call_chain.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "abi/attr_flags.h"
 #include "abi/sample_bits.h"
 #include "agent/probes/breakpoints.h"
+#include "agent/python/python_frames.h"
 #include "engine/instrumentation/open_calls.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/decode.h"
@@ -13,6 +15,7 @@
 namespace anyperf::agent {
 
 using engine::at_address;
+using engine::OpenCall;
 using engine::Thread;
 using engine::x86_64::guarded_copy;
 
@@ -71,21 +74,33 @@ engine::x86_64::Instruction instruction_at(std::uint64_t address) {
     return instruction;
 }
 
-/// The open calls. A precise sample is at an instruction that has just run. If that was a call, the newest open call is
-/// its own; if it was a return, the frame that it has returned to is a caller of it.
-std::size_t exact_callers(Thread& thread, std::uint64_t ip, std::span<std::uint64_t> out) {
+/// The sample's own address and the open calls. A precise sample is at an instruction that has just run. If that was a
+/// call, the newest open call is its own; if it was a return, the frame that it has returned to is a caller of it.
+std::size_t exact_chain(Thread& thread, std::uint64_t ip, std::span<OpenCall> out) {
     using engine::x86_64::Control;
     const engine::x86_64::Instruction at =
         ip != thread.registers.rip ? instruction_at(ip) : engine::x86_64::Instruction{};
-    if (at.control == Control::ret && !out.empty()) {
-        out[0] = thread.registers.rip;
-        return 1 + engine::open_callers(thread, out.subspan(1));
+    const std::uint64_t rsp = thread.registers.r[engine::x86_64::rsp];
+    out[0] = {ip, rsp};
+    if (at.control == Control::ret && out.size() > 1) {
+        out[1] = {thread.registers.rip, rsp};
+        return 2 + engine::open_callers(thread, out.subspan(2));
     }
-    const std::size_t count = engine::open_callers(thread, out);
+    const std::size_t count = engine::open_callers(thread, out.subspan(1));
     const bool called = at.control == Control::call || at.control == Control::call_indirect;
-    if (!called || count == 0 || out[0] != ip + at.length) return count;
-    std::ranges::copy(out.subspan(1, count - 1), out.begin());
-    return count - 1;
+    if (!called || count == 0 || out[1].return_address != ip + at.length) return 1 + count;
+    std::ranges::copy(out.subspan(2, count - 1), out.begin() + 1);
+    return count;
+}
+
+/// The exact chain with the frames of a Python program, if there are some.
+std::size_t gather_exact(Thread& thread, std::uint64_t ip, PythonFrames* python, std::span<std::uint64_t> out) {
+    std::array<OpenCall, kDeepestStack> calls;  // not cleared
+    const std::size_t count = exact_chain(thread, ip, std::span{calls}.first(out.size()));
+    const std::span chain = std::span{calls}.first(count);
+    if (python != nullptr) return merge_python_frames(chain, count < out.size(), *python, out);
+    std::ranges::transform(chain, out.begin(), &OpenCall::return_address);
+    return count;
 }
 
 bool has_exact_callers(const Thread& thread) {
@@ -99,16 +114,17 @@ bool wants_open_calls(const Thread& thread, const EventPage& event) {
            (event.shape.flags & abi::flag("exclude_callchain_user")) == 0;
 }
 
-std::size_t gather_callchain(Thread& thread, const EventPage& event, std::uint64_t ip, CallChain& out) {
+std::size_t gather_callchain(Thread& thread, const EventPage& event, std::uint64_t ip, PythonFrames* python,
+                             CallChain& out) {
     if ((event.shape.flags & abi::flag("exclude_callchain_user")) != 0) return 0;
     const std::size_t deepest = event.shape.sample_max_stack == 0
                                     ? kDeepestStack
                                     : std::min<std::size_t>(event.shape.sample_max_stack, kDeepestStack);
     out[0] = kContextUser;
-    out[1] = ip;
-    const std::span<std::uint64_t> callers = std::span{out}.subspan(2, deepest - 1);
-    return 2 + (has_exact_callers(thread) ? exact_callers(thread, ip, callers)
-                                          : callers_by_frame_pointers(thread, event, callers));
+    const std::span<std::uint64_t> chain = std::span{out}.subspan(1, deepest);
+    if (has_exact_callers(thread)) return 1 + gather_exact(thread, ip, python, chain);
+    chain[0] = ip;
+    return 2 + callers_by_frame_pointers(thread, event, chain.subspan(1));
 }
 
 }  // namespace anyperf::agent

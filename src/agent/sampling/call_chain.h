@@ -6,10 +6,11 @@
 #include <array>
 
 #include "agent/process.h"
+#include "agent/stack_limit.h"
 
 namespace anyperf::agent {
 
-inline constexpr std::size_t kDeepestStack = 127;  ///< perf_event_max_stack of the presented machine
+struct PythonFrames;  // python/python_frames.h
 
 /// The entries of a chain, with the marker PERF_CONTEXT_USER, which sample_max_stack does not count.
 using CallChain = std::array<std::uint64_t, kDeepestStack + 1>;
@@ -17,7 +18,9 @@ using CallChain = std::array<std::uint64_t, kDeepestStack + 1>;
 /// Whether samples of the event have the open calls, so that the thread's code must note them.
 bool wants_open_calls(const engine::Thread& thread, const EventPage& event);
 
-/// Fills `out` with the chain of a sample at `ip`, the innermost first. Returns the number of entries.
-std::size_t gather_callchain(engine::Thread& thread, const EventPage& event, std::uint64_t ip, CallChain& out);
+/// Fills `out` with the chain of a sample at `ip`, the innermost first. Returns the number of entries. `python`: the
+/// thread's Python frames; null: they are not wanted.
+std::size_t gather_callchain(engine::Thread& thread, const EventPage& event, std::uint64_t ip, PythonFrames* python,
+                             CallChain& out);
 
 }  // namespace anyperf::agent

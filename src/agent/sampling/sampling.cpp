@@ -11,6 +11,7 @@
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
 #include "agent/probes/breakpoints.h"
+#include "agent/python/python_frames.h"
 #include "agent/sampling/branches/branch_stack.h"
 #include "agent/sampling/call_chain.h"
 #include "agent/sampling/foreign_records.h"
@@ -205,7 +206,8 @@ void gather(Thread& thread, const EventPage& event, std::uint64_t now, const Sam
         facts.user_registers = facts.interrupted_registers = gathered.registers.data();
     }
     if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)
-        facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered.callchain)};
+        facts.callchain = {gathered.callchain.data(),
+                           gather_callchain(thread, event, facts.ip, context.python, gathered.callchain)};
     if ((wanted & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
         facts.branches = {gathered.branches().data(), gather_branches(thread, event, gathered.branches())};
     if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)
@@ -309,18 +311,8 @@ Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, A
     }
 }
 
-}  // namespace
-
-void record_event(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
-    {
-        const PageLockGuard lock{thread, event.lock};
-        if (event.state != subsystem::EventState::counting) return;
-        add_occurrences(event, 1);
-    }
-    if (event.sampling != 0) handle_overflows(thread, event, index, context);
-}
-
-bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
+/// handle_overflows() with all of the context.
+bool handle_each(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
     for (;;) {
         Aftermath after;
         const Taken taken = take_one(thread, event, context, after);
@@ -338,6 +330,29 @@ bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const 
         }
         if (taken == Taken::last) return event.state == subsystem::EventState::counting;
     }
+}
+
+}  // namespace
+
+void record_event(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
+    {
+        const PageLockGuard lock{thread, event.lock};
+        if (event.state != subsystem::EventState::counting) return;
+        add_occurrences(event, 1);
+    }
+    if (event.sampling != 0) handle_overflows(thread, event, index, context);
+}
+
+// The Python frames are gathered before any lock is taken, because new functions are reported to the broker.
+bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
+    const bool with_python = wants_python_frames(thread) && wants_open_calls(thread, event) &&
+                             overflow_due(event, local_value(thread, event.source));
+    if (!with_python) return handle_each(thread, event, index, context);
+    PythonFrames frames;
+    gather_python_frames(thread, frames);
+    SampleContext with = context;
+    with.python = &frames;
+    return handle_each(thread, event, index, with);
 }
 
 }  // namespace anyperf::agent

@@ -49,10 +49,13 @@ namespace anyperf::agent {
 
 using engine::Thread;
 
+struct PythonFrames;  // python/python_frames.h
+
 /// What a sample has besides the thread's registers and clocks.
 struct SampleContext {
     std::span<const std::byte> raw;  ///< the data of PERF_SAMPLE_RAW; must be valid during the call
     bool in_kernel = false;          ///< the sample is of kernel mode: its address is unknown
+    PythonFrames* python = nullptr;  ///< the thread's Python frames, which handle_overflows() gathers if it needs them
 };
 
 /// An occurrence of the event (Source::Kind::occurrences) at the thread's registers: counts it if the event counts, and

@@ -29,6 +29,7 @@
 #include "agent/lifecycle/side_band.h"
 #include "agent/probes/probes.h"
 #include "agent/probes/uprobe_events_file.h"
+#include "agent/python/python_functions.h"
 #include "agent/sampling/overflow_signals.h"
 #include "agent/sampling/update_active_events.h"
 #include "agent/syscalls/descriptors.h"
@@ -308,6 +309,8 @@ void follow_syscall(Call& call, long answer) {
     if (writes(call) && has_broker(call.engine)) report_moved_tasks(call);
     if (existing_process(call.engine) == nullptr) return;
     if (call.number == __NR_sched_setaffinity) report_if_moved(call.thread);
+    if (call.number == __NR_mmap && (call.argument[2] & PROT_EXEC) != 0 && (call.argument[3] & MAP_ANONYMOUS) == 0)
+        note_mapped_code(*existing_process(call.engine));
     if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
         forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);
     if (call.number == __NR_mremap && (call.argument[3] & MREMAP_FIXED) != 0)

@@ -68,6 +68,7 @@ void keep_stacks(Options& options) {
 Result<void> parse_call_graph(Options& options) {
     options.sampling.call_graph =
         options.frame_pointers ? recording::CallGraph::frame_pointers : recording::CallGraph::none;
+    if (options.call_graph.empty() && !options.frame_pointers && options.python) options.call_graph = "exact";
     if (options.call_graph.empty()) return {};
     const std::vector<std::string_view> words = split_at_commas(options.call_graph);
     const auto row = std::ranges::find(kCallGraphs, words.front(), &CallGraphName::name);
@@ -199,6 +200,20 @@ Result<void> check_combinations(const Options& options) {
     return {};
 }
 
+/// --python reads the frames of the interpreter at the very instruction of a sample. Only the virtual PMU can.
+Result<void> check_python(const Options& options) {
+    if (!options.python) return {};
+    const auto refuse = [](std::string_view cause, std::string_view fix) {
+        return std::unexpected(bad_option("--python", std::string{cause}, std::string{fix}));
+    };
+    if (options.backend.kernel || !options.targets_command())
+        return refuse("only the virtual PMU can read the frames of a Python program, of a command that anyperf starts",
+                      "leave out --kernel, -p, -t, -a, -C and -G; or let python3 -X perf write a map");
+    if (!options.call_graph.empty() && options.sampling.call_graph != recording::CallGraph::exact)
+        return refuse("Python functions are shown among exact callers", "give --call-graph exact");
+    return {};
+}
+
 /// Refuses all that --exact cannot do. Each row: the options, and the reason.
 Result<void> check_exact(const Options& options) {
     struct Row {
@@ -262,6 +277,9 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("--call-graph", options.call_graph,
                     "exact | fp | dwarf[,BYTES][,raw] | lbr: how the callers are found")
         ->type_name("");
+    CLI::Option* const python = verb.add_flag("--python", options.python,
+                                              "show Python functions among the callers; implies --call-graph exact");
+    verb.add_flag("--no-python", options.no_python, "leave Python functions out of exact callers")->excludes(python);
     verb.add_option("-o,--output", options.output, "FILE: where to write (default: perf.data); -: standard output")
         ->type_name("");
     declare_target_options(verb,
@@ -315,6 +333,7 @@ Result<void> check(Options& options) {
     TRY(parse_sizes(options));
     TRY(parse_switching(options));
     TRY(check_combinations(options));
+    TRY(check_python(options));
     recording::SamplingOptions& sampling = options.sampling;
     if (options.period != 0) sampling.period = options.period;
     sampling.data_addresses = options.data_addresses;

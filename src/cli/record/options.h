@@ -49,6 +49,8 @@ struct Options {
     bool weights = false;
     bool switch_events = false;
     bool compressed = false;
+    bool python = false;     ///< --python: demands Python functions among the callers
+    bool no_python = false;  ///< --no-python
     bool no_inherit = false;
     bool quiet = false;
     bool exact = false;  ///< --exact

@@ -41,7 +41,8 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
     // -g leaves the way to find callers to anyperf. Here the exact one costs least.
     const bool exact_callers = options.sampling.call_graph == recording::CallGraph::exact ||
                                (options.frame_pointers && options.call_graph.empty());
-    plan.hosted = TRY(HostedRun::begin(options.backend, {.exact = plan.exact, .exact_callers = exact_callers}));
+    plan.hosted = TRY(HostedRun::begin(
+        options.backend, {.exact = plan.exact, .exact_callers = exact_callers, .python_frames = !options.no_python}));
     plan.notes.push_back(
         fmt::format("{}{}{}", why, why.empty() ? "" : ": ", plan.exact ? kCountsExactly : kRecordsInUserSpace));
     if (plan.exact) return plan;

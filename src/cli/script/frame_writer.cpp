@@ -79,6 +79,10 @@ void FrameWriter::make_text(const Place& place, const Fields& fields, std::strin
 std::vector<symbols::SourceFrame> FrameWriter::source_frames(const Place& place, const Fields& fields) {
     const bool inlines = place.key.in_chain && inlines_ && fields.has(Field::sym);
     if (!place.symbol || !(inlines || fields.has(Field::srcline))) return {};
+    if (place.dso->kind() == symbols::DsoKind::script) {
+        const symbols::SourceLine at{place.dso->path(), symbols::Dso::script_line(place.address)};
+        return {{.name = place.dso->linkage_name(*place.symbol), .at = at, .declared = at}};
+    }
     symbols::DebugInfo* debug = dsos_.debug_info(*place.dso);
     const bool within = place.key.caller && place.address > place.symbol->start;
     using Lines = symbols::DebugInfo::Lines;

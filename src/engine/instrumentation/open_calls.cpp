@@ -74,6 +74,12 @@ bool has_frame(const Thread& thread, const OpenCall& call, std::uint64_t now) {
     return now == call.return_address || (call.return_address & kSignalFrame) != 0 || is_code(thread, now);
 }
 
+/// rsp once the call has returned. For a signal's frame, the interrupted rsp, which is before the interrupted address.
+std::uint64_t rsp_after(const OpenCall& call) {
+    const bool signal = (call.return_address & kSignalFrame) != 0;
+    return signal ? word_at(call.slot() - sizeof(std::uint64_t)) : call.caller_rsp;
+}
+
 /// Walks from the newest entry to the outermost, and calls `each(entry, open, address)`. `open`: the entry is of a
 /// frame of the stack that rsp is on, and it returns to `address`, which is what its place on the stack has now. The
 /// walk ends if `each` returns false.
@@ -87,9 +93,7 @@ void visit(const Thread& thread, Each each) {
         const std::uint64_t now = above ? word_at(call.slot()) : 0;
         const bool open = above && has_frame(thread, call, now);
         if (!each(call, open, now)) return;
-        if (!open) continue;
-        const bool signal = (call.return_address & kSignalFrame) != 0;
-        inner = signal ? word_at(call.slot() - sizeof(std::uint64_t)) : call.caller_rsp;
+        if (open) inner = rsp_after(call);
     }
 }
 
@@ -194,14 +198,14 @@ void settle_open_calls(Thread& thread) {
     set_count(thread, count);
 }
 
-std::size_t open_callers(Thread& thread, std::span<std::uint64_t> out) {
+std::size_t open_callers(Thread& thread, std::span<OpenCall> out) {
     if (!thread.open_calls.ready) return 0;
     if (is_on_suspended_stack(thread)) change_stack(thread, rsp_of(thread));
     std::size_t count = 0, skipped = 0;
-    visit(thread, [&](const OpenCall&, bool open, std::uint64_t address) {
+    visit(thread, [&](const OpenCall& call, bool open, std::uint64_t address) {
         if (!open) return ++skipped <= kMostSkipped * 16;
         if (count == out.size()) return false;
-        out[count++] = address;
+        out[count++] = {address, rsp_after(call)};
         return true;
     });
     if (skipped > kMostSkipped) remove_closed(thread);

@@ -52,9 +52,9 @@ void copy_open_calls(const Thread& from, Thread& to);
 /// Corrects the list after a return that was not of the newest call. The registers are those after the return.
 void settle_open_calls(Thread& thread);
 
-/// The return addresses of the open calls, the innermost first. Returns how many. Takes another list if the stack has
-/// changed without a return.
-std::size_t open_callers(Thread& thread, std::span<std::uint64_t> out);
+/// The open calls, the innermost first, with the address to which each returns now, and rsp after that. Returns how
+/// many. Takes another list if the stack has changed without a return.
+std::size_t open_callers(Thread& thread, std::span<OpenCall> out);
 
 /// Whether a fault at `address` is on the thread's list.
 bool is_on_open_calls(const Thread& thread, std::uint64_t address);

@@ -1,0 +1,52 @@
+// runtime_test.cpp: symbols are found in the images of this process, as the dynamic linker finds them.
+#include "python/runtime.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "unit/python/made_memory.h"
+
+namespace anyperf::python {
+namespace {
+
+/// The memory of this process, by a system call that checks the addresses.
+Memory own_memory() {
+    return {nullptr, [](void*, void* to, std::uint64_t from, std::size_t bytes) {
+                const iovec local{to, bytes}, remote{reinterpret_cast<void*>(from), bytes};
+                return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+            }};
+}
+
+std::uint64_t image_of(const void* address) {
+    Dl_info info{};
+    EXPECT_NE(::dladdr(address, &info), 0);
+    return reinterpret_cast<std::uint64_t>(info.dli_fbase);
+}
+
+TEST(Runtime, SymbolsAreFoundAsTheDynamicLinkerFindsThem) {
+    void* const known = ::dlsym(RTLD_DEFAULT, "getenv");
+    const std::uint64_t image = image_of(known);
+    for (const char* name : {"getenv", "qsort", "environ", "strtol"}) {
+        const auto found = find_image_symbol(own_memory(), image, name);
+        ASSERT_TRUE(found) << name;
+        EXPECT_EQ(found->address, reinterpret_cast<std::uint64_t>(::dlsym(RTLD_DEFAULT, name))) << name;
+    }
+    EXPECT_FALSE(find_image_symbol(own_memory(), image, "_PyRuntime"));
+    EXPECT_FALSE(find_image_symbol(own_memory(), image, "no_such_symbol"));
+    EXPECT_FALSE(find_runtime(own_memory(), image));
+}
+
+TEST(Runtime, WhatIsNotAnImageHasNoSymbols) {
+    MadeMemory made{256};
+    EXPECT_FALSE(find_image_symbol(made.memory(), MadeMemory::kStart, "getenv"));
+    made.put_bytes(MadeMemory::kStart,
+                   "\x7f"
+                   "ELF\x02");
+    EXPECT_FALSE(find_image_symbol(made.memory(), MadeMemory::kStart, "getenv"));
+    EXPECT_FALSE(find_image_symbol(made.memory(), 0, "getenv"));
+}
+
+}  // namespace
+}  // namespace anyperf::python
