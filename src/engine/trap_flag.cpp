@@ -6,6 +6,7 @@
 
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/signal_state.h"
+#include "engine/tracee_stops.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -59,7 +60,9 @@ void show_trap_flag(const Thread& thread) {
     x86_64::guarded_copy(at_address<void>(place), &image, sizeof image);
 }
 
-/// As the kernel sends it (send_sigtrap() in arch/x86/kernel/ptrace.c).
+}  // namespace
+
+// As the kernel sends it (send_sigtrap() in arch/x86/kernel/ptrace.c).
 void queue_trap(Thread& thread) {
     SignalState& signals = *thread.signals;
     thread.pending = 1;
@@ -73,8 +76,6 @@ void queue_trap(Thread& thread) {
     signals.queue.add(trap);
 }
 
-}  // namespace
-
 bool repeats_at(std::uint64_t pc) {
     const Opcode opcode = opcode_at(pc);
     const bool is_string = (opcode.byte >= 0xa4 && opcode.byte <= 0xa7) || (opcode.byte >= 0xaa && opcode.byte <= 0xaf);
@@ -85,9 +86,18 @@ void after_trapped_instruction(Thread& thread, bool is_syscall) {
     if (thread.trapped_pc == 0) return;
     const Opcode opcode = opcode_at(thread.trapped_pc);
     thread.trapped_pc = 0;
+    // As in Linux the application sees the flag of a tracer's step, and keeps what it loads (is_setting_trap_flag() in
+    // arch/x86/kernel/step.c). A step ends after a system call, too.
+    const bool steps = is_stepping(thread);
     if (opcode.byte == kPushFlags) show_trap_flag(thread);
-    if (opcode.byte == kPopFlags) thread.traps_each = popped_trap_flag(thread, opcode.is_16_bits_wide);
-    if (!is_syscall) queue_trap(thread);
+    if (opcode.byte == kPopFlags) {
+        const bool popped = popped_trap_flag(thread, opcode.is_16_bits_wide);
+        if (steps)
+            keep_trap_flag(thread, popped);
+        else
+            thread.traps_each = popped;
+    }
+    if (!is_syscall || steps) queue_trap(thread);
 }
 
 }  // namespace anyperf::engine

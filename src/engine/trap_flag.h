@@ -31,6 +31,9 @@ inline void before_trapped_instruction(Thread& thread, std::uint64_t pc) {
     thread.trapped_pc = pc;
 }
 
+/// Queues the signal of the trap flag, at registers.rip.
+void queue_trap(Thread& thread);
+
 /// That instruction has run, and the next one is at registers.rip: queues its signal, unless `is_syscall`. Does nothing
 /// if no instruction was about to run.
 void after_trapped_instruction(Thread& thread, bool is_syscall = false);

@@ -93,6 +93,7 @@ long store_number(std::uint64_t fd, std::int64_t number) {
     engine::Line text;
     text.decimal(static_cast<std::int32_t>(number)).text("\n");
     const std::size_t bytes = text.view().size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): its length is the next argument
     const long stored = kernel_call(__NR_pwrite64, fd, address_of(text.view().data()), bytes, 0);
     return is_error(stored) ? stored : kernel_call(__NR_ftruncate, fd, bytes);
 }
@@ -102,6 +103,7 @@ const NumberRow* row_of_descriptor(std::uint64_t fd) {
     engine::Line link;
     link.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
     char path[512];
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
     const long length = kernel_call(__NR_readlink, address_of(link.view().data()), address_of(path), sizeof path);
     return is_error(length) ? nullptr : row_of({path, static_cast<std::size_t>(length)});
 }

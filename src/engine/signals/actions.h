@@ -68,6 +68,8 @@ class SignalActions {
     std::uint64_t ignored() const { return __atomic_load_n(&ignored_, __ATOMIC_RELAXED); }
     /// The signals that have a handler.
     std::uint64_t caught() const { return __atomic_load_n(&caught_, __ATOMIC_RELAXED); }
+    /// Where a tracer finds them in the memory of its tracee.
+    static constexpr std::size_t offset_of_caught();
     void copy_from(SignalActions& other) {
         const LockGuard held{other.lock_};
         for (int i = 0; i <= kSignals; ++i) actions_[i] = other.actions_[i];
@@ -85,5 +87,9 @@ class SignalActions {
     std::uint64_t ignored_ = 0;
     std::uint64_t caught_ = 0;
 };
+
+constexpr std::size_t SignalActions::offset_of_caught() {
+    return offsetof(SignalActions, caught_);
+}
 
 }  // namespace anyperf::engine

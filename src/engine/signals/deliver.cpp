@@ -16,7 +16,6 @@
 #include <errno.h>
 
 #include "engine/block_at.h"
-#include "engine/call_stops.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/hooks.h"
@@ -28,6 +27,7 @@
 #include "engine/signals/frame.h"
 #include "engine/signals/install.h"
 #include "engine/signals/share_signals.h"
+#include "engine/tracee_stops.h"
 #include "engine/trap_flag.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -71,9 +71,40 @@ constexpr std::uint64_t interrupted_address_in(std::uint64_t frame) {
            offsetof(x86_64::SignalContext, rip);
 }
 
-/// Follows the application's action for the signal: ends the process, drops the signal, or makes the registers those of
-/// the handler's first instruction.
-void deliver(Thread& thread, const QueuedSignal& signal) {
+/// Stops the process by the default action of the signal, which a tracer has passed on.
+void stop_by(const Thread& thread, int signal) {
+    constexpr unsigned kUnblock = 1;
+    std::uint64_t before = 0;
+    const std::uint64_t bit = signal_bit(signal);
+    announce_passed_signal(thread);
+    kernel_call(__NR_tgkill, static_cast<std::uint64_t>(kernel_call(__NR_getpid)),
+                static_cast<std::uint64_t>(kernel_call(__NR_gettid)), static_cast<unsigned>(signal));
+    kernel_call(__NR_rt_sigprocmask, kUnblock, address_of(&bit), address_of(&before), sizeof bit);
+    constexpr unsigned kSetMask = 2;
+    kernel_call(__NR_rt_sigprocmask, kSetMask, address_of(&before), 0, sizeof before);
+}
+
+/// Follows the default action of a signal that no instruction has raised. The kernel does so itself, except for signals
+/// that a tracer has passed on.
+void follow_default(const Thread& thread, int signal) {
+    if ((kIgnoredByDefault & signal_bit(signal)) != 0) return;
+    if ((kStoppingByDefault & signal_bit(signal)) != 0) return stop_by(thread, signal);
+    announce_passed_signal(thread);
+    die_by(signal);
+}
+
+/// Lets a tracer see and change the signal. False: it is not to be delivered now.
+bool pass_tracer(Thread& thread, QueuedSignal& signal) {
+    if (!stop_for_signal(thread, signal)) return false;
+    if (signal.synchronous || !thread.signals->blocks(signal.info.signo)) return true;
+    thread.signals->queue.add(signal);  // blocked: it waits (ptrace_signal())
+    return false;
+}
+
+void deliver(Thread& thread, const QueuedSignal& signal);
+
+/// The same for a signal that the tracer has seen.
+void deliver_passed(Thread& thread, const QueuedSignal& signal) {
     SignalState& signals = *thread.signals;
     const int number = signal.info.signo;
     const SignalAction action = signals.actions->get(number);
@@ -83,8 +114,13 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
         log_scheduled_signal(thread, number);
     // A fault whose signal is blocked or ignored ends the process (force_sig_info()).
     const bool handled = action.has_handler() && !(signal.synchronous && signals.blocks(number));
-    if (!handled && (signal.synchronous || action.handler == 0)) die_by(number);
+    if (!handled && signal.synchronous) {
+        announce_passed_signal(thread);
+        die_by(number);
+    }
+    if (!handled && action.handler == 0) follow_default(thread, number);
     if (!handled) return;
+    end_step(thread);  // the frame does not show its flag
     QueuedSignal shown = signal;
     if (thread.engine->turns != nullptr) turns::show_sender(*thread.engine, shown.info);
     const std::uint64_t saved = signals.restore_mask ? signals.saved_mask : signals.mask;
@@ -110,6 +146,16 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
     }
     // A handler begins with the vector state of a new program; the frame has the interrupted one.
     reset_vector_state(thread);
+    if (is_stepping(thread)) queue_trap(thread);  // a step into a handler ends there (signal_setup_done())
+}
+
+/// Follows the application's action for the signal: ends the process, drops the signal, or makes the registers those of
+/// the handler's first instruction. A tracer sees the signal first.
+void deliver(Thread& thread, const QueuedSignal& signal) {
+    if (!is_traced(thread, run::trace::kAtSignals)) [[likely]]
+        return deliver_passed(thread, signal);
+    QueuedSignal seen = signal;
+    if (pass_tracer(thread, seen)) deliver_passed(thread, seen);
 }
 
 /// Queues all signals that the kernel has and the application does not block. A signal that the engine has queued

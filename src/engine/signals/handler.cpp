@@ -38,8 +38,8 @@
 // What it can't do: deliver at once. A signal waits for the rest of an instruction, of a stub, or of the engine's work.
 // Of kEngineSignals that come while the application blocks them the first of each number is kept, as by the kernel.
 #include "engine/signals/handler.h"
-#include "engine/call_stops.h"
 #include "engine/exact/exact.h"
+#include "engine/tracee_stops.h"
 
 #include <asm/unistd.h>
 
@@ -372,7 +372,13 @@ void on_page_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
 /// to this thread, although its code does not show that.
 void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user, bool to_thread) {
     if (is_fault_trap(info)) return on_page_fault(thread, info, user);
-    if (is_call_stop(info)) return forget_tracer(thread);
+    if (is_tracee_stop(info)) return forget_tracer(thread);
+    if (StoppedSignal::is(info)) {
+        // The kernel would restart the call of a signal that has no handler.
+        restart_interrupted_syscall(thread, user.context);
+        queue(thread, StoppedSignal::unpacked(info), user.context, false);
+        return stop(thread, user);
+    }
     if (is_safepoint_request(info)) {  // never delivered to the application
         if (thread.page.safepoint_requested == 0 && !(thread.exit_requested && thread.in_cache)) return;
         restart_interrupted_syscall(thread, user.context);

@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/call_stops.h"
 #include "engine/dispatch.h"
 #include "engine/exact/exact.h"
 #include "engine/fail.h"
@@ -37,6 +36,7 @@
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_memory.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/tracee_stops.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/translate/recover.h"

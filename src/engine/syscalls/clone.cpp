@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/call_stops.h"
 #include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
@@ -40,6 +39,7 @@
 #include "engine/threads/thread_list.h"
 #include "engine/threads/thread_memory.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/tracee_stops.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 

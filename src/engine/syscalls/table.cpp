@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 
-#include "engine/call_stops.h"
 #include "engine/hooks.h"
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
@@ -24,6 +23,7 @@
 #include "engine/syscalls/ports.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/tracee_stops.h"
 
 namespace anyperf::engine {
 

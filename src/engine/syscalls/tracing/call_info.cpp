@@ -1,10 +1,12 @@
-// call_info.cpp: the requests of ptrace(2) that show and change the system call at which a tracee has stopped.
+// call_info.cpp: the requests of ptrace(2) that show and change the registers, the system call or the signal of a
+// tracee that has stopped.
 #include <asm/unistd.h>
 #include <errno.h>
 
 #include <algorithm>
 
 #include "engine/signals/engine_signals.h"
+#include "engine/signals/signal_state.h"
 #include "engine/syscalls/tracing/tracee.h"
 #include "engine/threads/run_records.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -16,7 +18,8 @@ namespace {
 using x86_64::guarded_copy;
 
 constexpr std::uint64_t kGeneralRegisters = 1;  // NT_PRSTATUS
-constexpr std::uint64_t kBytesOfUser = 928;     // struct user (sys/user.h), which begins with the registers
+// struct user (asm/user_64.h), which begins with the general registers.
+constexpr std::uint64_t kBytesOfUser = 928;
 
 /// struct ptrace_syscall_info (linux/ptrace.h).
 struct CallInfo {
@@ -37,15 +40,21 @@ struct CallInfo {
 };
 
 /// A stop at a call, where it is, and the request's arguments.
-struct StoppedCall {
+struct StoppedTracee {
     std::int32_t task;
     std::uint64_t place;
-    CallStop stop;
+    TraceeStop stop;
     std::uint64_t address, data;
+
+    /// Notes that the tracer looks at the registers.
+    void note_debugger() const {
+        constexpr std::uint32_t kLooked[2] = {1, 0};
+        if (stop.debugged == 0) write_tracee(task, place + offsetof(TraceeStop, debugged), kLooked, sizeof kLooked);
+    }
 
     /// Replaces the registers in the tracee.
     long store() const {
-        const std::uint64_t to = place + offsetof(CallStop, registers);
+        const std::uint64_t to = place + offsetof(TraceeStop, registers);
         return write_tracee(task, to, &stop.registers, sizeof stop.registers) ? 0 : -EIO;
     }
 };
@@ -54,12 +63,21 @@ long copied(bool done) {
     return done ? 0 : -EFAULT;
 }
 
-/// PTRACE_PEEKUSER and PTRACE_POKEUSER of a general register. False: it is another one.
-bool user_word(StoppedCall& at, bool writes, long& answer) {
+/// A debug register: all are 0, and may be set to 0. False: the request is refused.
+bool debug_register(const StoppedTracee& at, bool writes, long& answer) {
+    constexpr std::uint64_t kNone = 0;
+    if (writes && at.data != 0) return false;
+    answer = writes ? 0 : copied(guarded_copy(at_address<void>(at.data), &kNone, sizeof kNone));
+    return true;
+}
+
+/// PTRACE_PEEKUSER and PTRACE_POKEUSER of a general or debug register. False: it is another one.
+bool user_word(StoppedTracee& at, bool writes, long& answer) {
     if (at.address % 8 != 0 || at.address >= kBytesOfUser) {
         answer = -EIO;
         return true;
     }
+    if (at.address >= kDebugRegisters) return debug_register(at, writes, answer);
     if (at.address >= sizeof at.stop.registers) return false;
     std::uint64_t* const word = &at.stop.registers.r15 + at.address / 8;
     if (writes) {
@@ -72,7 +90,7 @@ bool user_word(StoppedCall& at, bool writes, long& answer) {
 }
 
 /// PTRACE_GETREGSET and PTRACE_SETREGSET of the general registers. False: it is another set.
-bool register_set(StoppedCall& at, bool writes, long& answer) {
+bool register_set(StoppedTracee& at, bool writes, long& answer) {
     if (at.address != kGeneralRegisters) return false;
     struct {
         std::uint64_t base, bytes;
@@ -92,15 +110,15 @@ bool register_set(StoppedCall& at, bool writes, long& answer) {
 }
 
 /// PTRACE_GET_SYSCALL_INFO: as much as fits into `address` bytes. Returns how much there is.
-long call_info(const StoppedCall& at) {
+long call_info(const StoppedTracee& at) {
     const TracedRegisters& r = at.stop.registers;
     CallInfo info;
     info.where = static_cast<std::uint8_t>(at.stop.where);
     info.rip = r.rip, info.rsp = r.rsp;
     std::size_t bytes = offsetof(CallInfo, exit.is_error) + 1;
-    if (at.stop.where == CallStop::elsewhere) {
+    if (at.stop.where == TraceeStop::elsewhere) {
         bytes = offsetof(CallInfo, entry);
-    } else if (at.stop.where == CallStop::before_call) {
+    } else if (at.stop.where == TraceeStop::before_call) {
         info.entry = {r.call, {r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9}};
         bytes = sizeof info;
     } else {
@@ -120,27 +138,42 @@ long shown_signal_info(const Engine& engine, std::int32_t task, std::uint64_t pl
     return copied(guarded_copy(at_address<void>(place), &info, sizeof info));
 }
 
-/// PTRACE_GET_SYSCALL_INFO at a stop that is not at a call. False: the tracee is in translated code, or its engine has
-/// only begun, so its application's registers are not known.
-bool call_info_elsewhere(std::int32_t task, std::uint64_t room, std::uint64_t data, long& answer) {
+/// PTRACE_GETSIGINFO or PTRACE_SETSIGINFO at a signal's stop.
+long signal_info(StoppedTracee& at, bool writes) {
+    x86_64::SignalInfo& info = at.stop.info;
+    if (!writes) return copied(guarded_copy(at_address<void>(at.data), &info, sizeof info));
+    if (!guarded_copy(&info, at_address<void>(at.data), sizeof info)) return -EFAULT;
+    return write_tracee(at.task, at.place + offsetof(TraceeStop, info), &info, sizeof info) ? 0 : -EIO;
+}
+
+/// A request about a tracee at a stop of the kernel's. False: the request is another one, or the registers are not
+/// known.
+bool answer_elsewhere(std::uint64_t request, StoppedTracee& at, long& answer) {
+    const bool known = request == kGetCallInfo || request == kGetRegisters || request == kPeekUser ||
+                       (request == kGetRegisterSet && at.address == kGeneralRegisters);
+    if (!known || !registers_in_engine(at.task, at.stop.registers)) return false;
+    switch (request) {
+        case kGetCallInfo: answer = call_info(at); return true;
+        case kPeekUser: return user_word(at, false, answer);
+        case kGetRegisterSet: return register_set(at, false, answer);
+        default:
+            answer = copied(guarded_copy(at_address<void>(at.data), &at.stop.registers, sizeof at.stop.registers));
+            return true;
+    }
+}
+
+/// The signals that the tracee has a handler for; none if its engine has only begun.
+std::uint64_t caught_signals(std::int32_t task) {
     TracedRegisters of_engine{};
-    if (is_error(trace_call(kGetRegisters, task, 0, address_of(&of_engine))) || of_engine.gs_base == 0) return false;
-    std::uint64_t in_cache = 0;  // the first byte of the word
-    StoppedCall at{.task = task,
-                   .place = 0,
-                   .stop = {.where = CallStop::elsewhere, .seen = 0, .registers = {}},
-                   .address = room,
-                   .data = data};
-    if (!read_tracee(task, of_engine.gs_base + offsetof(Thread, in_cache), &in_cache, sizeof in_cache) ||
-        (in_cache & 0xff) != 0)
-        return false;
-    const std::uint64_t registers = of_engine.gs_base + offsetof(Thread, registers);
-    TracedRegisters& shown = at.stop.registers;
-    if (!read_tracee(task, registers + offsetof(x86_64::Registers, rip), &shown.rip, sizeof shown.rip) ||
-        !read_tracee(task, registers + x86_64::rsp * sizeof shown.rsp, &shown.rsp, sizeof shown.rsp))
-        return false;
-    answer = call_info(at);
-    return true;
+    std::uint64_t signals = 0;  // the addresses of Thread::signals and SignalState::actions
+    std::uint64_t actions = 0;
+    std::uint64_t caught = 0;
+    if (is_error(trace_call(kGetRegisters, task, 0, address_of(&of_engine))) || of_engine.gs_base == 0 ||
+        !read_tracee(task, of_engine.gs_base + offsetof(Thread, signals), &signals, sizeof signals) ||
+        !read_tracee(task, signals + offsetof(SignalState, actions), &actions, sizeof actions) ||
+        !read_tracee(task, actions + SignalActions::offset_of_caught(), &caught, sizeof caught))
+        return 0;
+    return caught;
 }
 
 }  // namespace
@@ -158,10 +191,36 @@ bool signal_of(std::int32_t task, x86_64::SignalInfo& info) {
     return !is_error(trace_call(kGetSignalInfo, task, 0, address_of(&info)));
 }
 
-std::uint64_t place_of_call_stop(const x86_64::SignalInfo& info) {
+std::uint64_t place_of_stop(const x86_64::SignalInfo& info) {
     std::uint64_t place = 0;
     __builtin_memcpy(&place, info.rest, sizeof place);
     return place;
+}
+
+bool registers_in_engine(std::int32_t task, TracedRegisters& registers) {
+    TracedRegisters of_engine{};
+    if (is_error(trace_call(kGetRegisters, task, 0, address_of(&of_engine))) || of_engine.gs_base == 0) return false;
+    const auto read = [&](std::size_t offset, auto& out) {
+        return read_tracee(task, of_engine.gs_base + offset, &out, sizeof out);
+    };
+    std::uint64_t in_cache = 0;  // the first byte of the word
+    x86_64::Registers known;
+    if (!read(offsetof(Thread, in_cache), in_cache) || (in_cache & 0xff) != 0 ||
+        !read(offsetof(Thread, registers), known) || !read(offsetof(Thread, gs_base), registers.gs_base))
+        return false;
+    put_registers(known, registers);
+    registers.fs_base = of_engine.fs_base;
+    return true;
+}
+
+bool pass_to_engine(std::int32_t task, const x86_64::SignalInfo& info) {
+    const auto number = static_cast<std::uint64_t>(info.signo);
+    const bool has_handler = StoppedSignal::is(info) || (kAlwaysCaughtSignals & signal_bit(info.signo)) != 0 ||
+                             (caught_signals(task) & signal_bit(info.signo)) != 0;
+    if (has_handler) return !is_error(trace_call(kContinue, task, 0, number));
+    const x86_64::SignalInfo packed = StoppedSignal::packed(info);
+    return !is_error(trace_call(kSetSignalInfo, task, 0, address_of(&packed))) &&
+           !is_error(trace_call(kContinue, task, 0, static_cast<std::uint64_t>(kTrap)));
 }
 
 bool read_tracee(std::int32_t task, std::uint64_t from, void* to, std::size_t bytes) {
@@ -179,15 +238,20 @@ bool write_tracee(std::int32_t task, std::uint64_t to, const void* from, std::si
     return true;
 }
 
-bool answer_at_call_stop(const Engine& engine, std::uint64_t request, std::int32_t task, std::uint64_t address,
-                         std::uint64_t data, long& answer) {
+bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t task, std::uint64_t address,
+                    std::uint64_t data, long& answer) {
     x86_64::SignalInfo info{};
     const bool changes_trace = request == kInterrupt || request == kListen || request == kSeize || request == kAttach;
     if (changes_trace || !signal_of(task, info)) return false;
-    if (!is_call_stop(info)) return request == kGetCallInfo && call_info_elsewhere(task, address, data, answer);
-    StoppedCall at{.task = task, .place = place_of_call_stop(info), .stop = {}, .address = address, .data = data};
+    if (!is_tracee_stop(info)) {
+        StoppedTracee elsewhere{.task = task, .place = 0, .stop = {}, .address = address, .data = data};
+        return answer_elsewhere(request, elsewhere, answer);
+    }
+    StoppedTracee at{.task = task, .place = place_of_stop(info), .stop = {}, .address = address, .data = data};
     if (!read_tracee(task, at.place, &at.stop, sizeof at.stop)) return false;
     TracedRegisters& registers = at.stop.registers;
+    const bool at_signal = at.stop.where == TraceeStop::at_signal;
+    if (at_signal && request != kGetSignalInfo) at.note_debugger();
     switch (request) {
         case kPeekUser: return user_word(at, false, answer);
         case kPokeUser: return user_word(at, true, answer);
@@ -200,13 +264,14 @@ bool answer_at_call_stop(const Engine& engine, std::uint64_t request, std::int32
             break;
         case kGetCallInfo:
             // The kernel recognises its stops at calls by their mark (ptrace_get_syscall_info()).
-            if (!stops_are_marked(engine, task)) at.stop.where = CallStop::elsewhere;
+            if (at_signal || !stops_are_marked(engine, task)) at.stop.where = TraceeStop::elsewhere;
             answer = call_info(at);
             break;
-        case kGetSignalInfo: answer = shown_signal_info(engine, task, data); break;
-        case kSetSignalInfo: answer = 0; break;  // the kernel keeps it for the stop only
+        case kGetSignalInfo: answer = at_signal ? signal_info(at, false) : shown_signal_info(engine, task, data); break;
+        // At a call the kernel keeps it for the stop only.
+        case kSetSignalInfo: answer = at_signal ? signal_info(at, true) : 0; break;
         case kGetEventMessage: {
-            const std::uint64_t where = at.stop.where;
+            const std::uint64_t where = at_signal ? 0 : static_cast<std::uint64_t>(at.stop.where);
             answer = copied(guarded_copy(at_address<void>(data), &where, sizeof where));
             break;
         }

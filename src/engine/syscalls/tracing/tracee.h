@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/call_stops.h"
+#include "engine/tracee_stops.h"
 
 namespace anyperf::engine {
 
@@ -13,12 +13,16 @@ enum TraceRequest : std::uint64_t {
     kPeekText = 1,
     kPeekData = 2,
     kPeekUser = 3,
+    kPokeText = 4,
     kPokeData = 5,
     kPokeUser = 6,
     kContinue = 7,
     kKill = 8,
+    kSingleStep = 9,
     kGetRegisters = 12,
     kSetRegisters = 13,
+    kGetFloatRegisters = 14,
+    kSetFloatRegisters = 15,
     kAttach = 16,
     kDetach = 17,
     kStopAtCalls = 24,  ///< PTRACE_SYSCALL
@@ -35,6 +39,9 @@ enum TraceRequest : std::uint64_t {
     kGetCallInfo = 0x420e,  ///< PTRACE_GET_SYSCALL_INFO
 };
 
+/// Where the debug registers begin in struct user (asm/user_64.h).
+inline constexpr std::uint64_t kDebugRegisters = 848;
+
 /// Of the signal of a stop: the stop is one at a system call.
 inline constexpr std::int32_t kCallMark = 0x80;
 
@@ -48,16 +55,24 @@ long trace_call(TraceRequest request, std::int32_t task, std::uint64_t address =
 /// stopped without a signal.
 bool signal_of(std::int32_t task, x86_64::SignalInfo& info);
 
-/// The address of the CallStop in the tracee's memory.
-std::uint64_t place_of_call_stop(const x86_64::SignalInfo& info);
+/// The address of the TraceeStop in the tracee's memory.
+std::uint64_t place_of_stop(const x86_64::SignalInfo& info);
+
+/// Reads what the application's registers are while its thread is in its engine, at a stop that the engine has not
+/// made. False: the thread is in translated code, or the engine has only begun.
+bool registers_in_engine(std::int32_t task, TracedRegisters& registers);
+
+/// Lets a tracee's engine have a signal that the tracee has stopped for: it stops again at a safepoint
+/// (engine/tracee_stops.h). False: the kernel refuses.
+bool pass_to_engine(std::int32_t task, const x86_64::SignalInfo& info);
 
 /// Copies memory of a stopped tracee, in words of 8 bytes. False if it is not accessible.
 bool read_tracee(std::int32_t task, std::uint64_t from, void* to, std::size_t bytes);
 bool write_tracee(std::int32_t task, std::uint64_t to, const void* from, std::size_t bytes);
 
-/// Answers a request that needs the registers or the system call of a tracee at a call's stop. False: the tracee is at
-/// no such stop, or the request is another one.
-bool answer_at_call_stop(const Engine& engine, std::uint64_t request, std::int32_t task, std::uint64_t address,
-                         std::uint64_t data, long& answer);
+/// Answers a request that needs the registers or the system call of a tracee that its engine has stopped. False: the
+/// tracee is at no such stop, or the request is another one.
+bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t task, std::uint64_t address,
+                    std::uint64_t data, long& answer);
 
 }  // namespace anyperf::engine

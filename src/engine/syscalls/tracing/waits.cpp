@@ -1,8 +1,9 @@
 // waits.cpp: calls that wait for children, which may be tracees (ptrace(2)).
 //
-// The kernel stops a tracee also for signals that the engine uses itself: safepoint requests, alarms, single steps,
-// writes to protected code. A native tracee has no such stops. So these calls hide them: they continue the tracee with
-// the signal and wait again. The engine's stops at system calls are shown as the kernel's (engine/call_stops.h).
+// The kernel stops a tracee for each signal, wherever it is, and also for signals that the engine uses itself:
+// safepoint requests, alarms, single steps, writes to protected code. These calls hide all such stops: they continue
+// the tracee with the signal and wait again. The tracee's engine makes stops of its own for the application's signals
+// and at system calls (engine/tracee_stops.h), which are shown as the kernel's.
 #include <asm/unistd.h>
 #include <errno.h>
 
@@ -18,28 +19,45 @@ namespace anyperf::engine::handlers {
 
 namespace {
 
-constexpr std::int32_t kAccessError = 2;       // SEGV_ACCERR
 constexpr std::int32_t kChildTrapped = 4;      // CLD_TRAPPED
 constexpr std::uint64_t kNoWait = 0x01000000;  // WNOWAIT: the stop is only looked at
 
-/// Whether the tracee's engine raised the signal or was sent it for its own purposes. A write to code that the engine
-/// protects looks like a fault of the application's here (SEGV_ACCERR), so both stops are hidden; the tracer sees only
-/// what the fault leads to.
-bool is_engine_signal(const x86_64::SignalInfo& info) {
-    return is_safepoint_request(info) || is_alarm(info) || (info.signo == kTrap && info.code == kTrapTrace) ||
-           (info.signo == kSegv && info.code == kAccessError);
+/// Continues a tracee whose stop the tracer is not to see. False: the kernel refuses.
+bool hide_stop(std::uint32_t& state, std::int32_t task, const x86_64::SignalInfo& info) {
+    const std::uint32_t before = __atomic_fetch_and(&state, ~run::trace::kHasPassed, __ATOMIC_RELAXED);
+    if ((before & run::trace::kHasPassed) != 0)
+        return !is_error(trace_call(kContinue, task, 0, static_cast<std::uint64_t>(info.signo)));
+    __atomic_fetch_or(&state, run::trace::kAtSignals, __ATOMIC_RELAXED);
+    return pass_to_engine(task, info);
+}
+
+/// The signal of a stop that the tracee's engine has made.
+std::int32_t signal_of_stop(const Engine& engine, std::int32_t task, const x86_64::SignalInfo& info) {
+    TraceeStop stop;
+    if (read_tracee(task, place_of_stop(info), &stop, sizeof stop) && stop.where == TraceeStop::at_signal)
+        return stop.info.signo;
+    return stops_are_marked(engine, task) ? kTrap | kCallMark : kTrap;
 }
 
 /// What the tracer is to see of a tracee that has stopped for a signal: the number of the signal, with kCallMark at a
-/// system call if the tracer wants that; 0 if the engine has used the signal, and the tracee has been continued.
-/// `only_look`: the tracee stays as it is.
+/// system call if the tracer wants that; 0 if the tracee has been continued, so that its engine stops it at a place
+/// where its registers are known, or uses the signal itself. `only_look`: the tracee stays as it is.
 std::int32_t shown_signal(const Engine& engine, std::int32_t task, std::int32_t signal, bool only_look = false) {
     x86_64::SignalInfo info{};
-    if ((signal != kTrap && signal != kSegv) || !signal_of(task, info)) return signal;
-    if (is_call_stop(info)) return stops_are_marked(engine, task) ? signal | kCallMark : signal;
-    const bool hidden = !only_look && is_engine_signal(info) &&
-                        !is_error(trace_call(kContinue, task, 0, static_cast<std::uint64_t>(signal)));
-    return hidden ? 0 : signal;
+    if (!signal_of(task, info)) return signal;  // a stop of the whole process, for which the tracer has passed a signal
+    if (is_tracee_stop(info)) return signal_of_stop(engine, task, info);
+    std::uint32_t* const state = trace_state_of(engine, page_of_thread(engine, task));
+    if (only_look || state == nullptr) return signal;
+    return hide_stop(*state, task, info) ? 0 : signal;
+}
+
+/// Whether the whole call is to be made again after a stop was hidden: a thread that takes turns gives its turn away
+/// before it waits (turn_calls.h).
+bool begins_again(const Call& call, std::uint64_t flags) {
+    constexpr std::uint64_t kOnlyLook = 1;  // WNOHANG
+    if (call.engine.turns == nullptr || (flags & kOnlyLook) != 0) return false;
+    call.thread.syscall_restarted = true;
+    return true;
 }
 
 /// Has the kernel wait for a child. In a deterministic run a thread that waits for one keeps no other from advancing
@@ -71,6 +89,7 @@ long wait4(Call& call) {
         const bool stopped = (status & 0xff) == 0x7f && status >> 16 == 0;
         if (!stopped) return got;
         const std::int32_t signal = shown_signal(call.engine, child, status >> 8);
+        if (signal == 0 && begins_again(call, call.argument[2])) return kRestartSyscall;
         if (signal == 0) continue;
         status = signal << 8 | 0x7f;
         return x86_64::guarded_copy(at_address<void>(call.argument[1]), &status, sizeof status) ? got : -EFAULT;
@@ -94,6 +113,7 @@ long waitid(Call& call) {
             correct_usage_of_child(call.thread, info.pid, call.argument[4], !stays && info.code <= kChildDumped);
         if (info.code != kChildTrapped) return got;
         const std::int32_t signal = shown_signal(call.engine, info.pid, info.status, stays);
+        if (signal == 0 && begins_again(call, call.argument[3])) return kRestartSyscall;
         if (signal == 0) continue;
         info.status = signal;
         return x86_64::guarded_copy(at_address<void>(call.argument[2]), &info, sizeof info) ? got : -EFAULT;
