@@ -42,7 +42,7 @@ void place_by_calls(std::span<const OpenCall> calls, bool are_all, PythonFrames&
 }  // namespace
 
 bool wants_python_frames(const Thread& thread) {
-    return thread.engine->run != nullptr && thread.engine->run->python_frames != 0;
+    return thread.engine->run != nullptr && thread.engine->run->python_frames != 0 && may_run_python(thread);
 }
 
 void gather_python_frames(Thread& thread, PythonFrames& out) {

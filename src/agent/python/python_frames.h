@@ -19,8 +19,8 @@ namespace anyperf::agent {
 
 /// A Python frame of a chain.
 struct PythonFrame {
-    std::uint64_t address = 0;  ///< python/function_range.h
-    std::uint64_t c_stack = 0;  ///< an address in the C frame that runs it; ~0: unknown
+    std::uint64_t address;  ///< python/function_range.h
+    std::uint64_t c_stack;  ///< an address in the C frame that runs it; ~0: unknown
 };
 
 struct PythonFrames {
@@ -30,7 +30,7 @@ struct PythonFrames {
     bool are_all = false;  ///< the outermost frame is among them
 };
 
-/// Whether the chains of the thread's samples have the frames of Python programs.
+/// Whether the chains of the thread's samples may have the frames of a Python program.
 bool wants_python_frames(const engine::Thread& thread);
 
 /// Reads the frames of the thread. Sends requests to the broker, so no lock may be held.

@@ -126,6 +126,11 @@ python::Memory application_memory() {
             }};
 }
 
+bool may_run_python(const Thread& thread) {
+    const PythonCode* const code = __atomic_load_n(&existing_process(*thread.engine)->python, __ATOMIC_ACQUIRE);
+    return code == nullptr || code->is_found || __atomic_load_n(&code->maps_have_changed, __ATOMIC_RELAXED);
+}
+
 const python::Runtime* find_python(Thread& thread) {
     PythonCode* const code = python_code(*existing_process(*thread.engine));
     if (code == nullptr) return nullptr;

@@ -44,6 +44,9 @@ struct PythonCode {
     std::array<Function, kPlaces> functions;  ///< by hash
 };
 
+/// Whether the thread's process may have an interpreter: one was found, or was not sought since code was mapped.
+bool may_run_python(const engine::Thread& thread);
+
 /// The interpreter of the thread's process; null if there is none, or none that is known.
 const python::Runtime* find_python(engine::Thread& thread);
 

@@ -269,10 +269,11 @@ std::uint32_t samples_per_tick(const Thread& thread) {
 }
 
 enum class Taken {
-    none,        ///< none was due
-    one,         ///< one was handled; there may be more
-    last,        ///< one was handled; nothing more is due at this value
-    needs_group  ///< nothing was done: it may switch the event off, which needs the group's lock
+    none,         ///< none was due
+    one,          ///< one was handled; there may be more
+    last,         ///< one was handled; nothing more is due at this value
+    needs_group,  ///< nothing was done: it may switch the event off, which needs the group's lock
+    needs_python  ///< nothing was done: it needs the Python frames, which can only be gathered without a lock
 };
 
 /// Handles one overflow, if one is due, under the event's lock: `after` says what is left to do without it.
@@ -282,6 +283,8 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleCo
     const PageLockGuard lock{thread, event.lock};
     const std::uint64_t value = local_value(thread, event.source);
     if (event.state != subsystem::EventState::counting || !overflow_due(event, value)) return Taken::none;
+    if (context.python == nullptr && wants_python_frames(thread) && wants_open_calls(thread, event))
+        return Taken::needs_python;
     if (event.limit > 0 && !group_held) return Taken::needs_group;
     const std::uint64_t now = time_of(thread, event);
     after.overflow = take_overflow(event, value, pace_of(thread, event, now), samples_per_tick(thread));
@@ -311,25 +314,13 @@ Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, A
     }
 }
 
-/// handle_overflows() with all of the context.
-bool handle_each(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
-    for (;;) {
-        Aftermath after;
-        const Taken taken = take_one(thread, event, context, after);
-        if (taken == Taken::none) return event.state == subsystem::EventState::counting;
-        // No lock may be held from here on: the broker may wait for it before it serves the next request. The thread
-        // waits for the answer: its next call may be a wait in epoll, where the kernel and not the broker reports the
-        // wake-up.
-        after.foreign.send(thread, index);
-        if (after.wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
-        if (after.overflow.signal) send_io_signal(thread, event, after.overflow.hang_up);
-        if (after.overflow.sigtrap) send_sigtrap(thread, event);
-        if (after.overflow.disable) {
-            BrokerRequest{thread, run::RequestKind::ran_out, index}.post();
-            return false;
-        }
-        if (taken == Taken::last) return event.state == subsystem::EventState::counting;
-    }
+/// handle_overflows() with the thread's Python frames, for which functions may have to be reported to the broker.
+bool handle_with_python(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
+    PythonFrames frames;
+    gather_python_frames(thread, frames);
+    SampleContext with = context;
+    with.python = &frames;
+    return handle_overflows(thread, event, index, with);
 }
 
 }  // namespace
@@ -343,16 +334,25 @@ void record_event(Thread& thread, EventPage& event, EventIndex index, const Samp
     if (event.sampling != 0) handle_overflows(thread, event, index, context);
 }
 
-// The Python frames are gathered before any lock is taken, because new functions are reported to the broker.
 bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
-    const bool with_python = wants_python_frames(thread) && wants_open_calls(thread, event) &&
-                             overflow_due(event, local_value(thread, event.source));
-    if (!with_python) return handle_each(thread, event, index, context);
-    PythonFrames frames;
-    gather_python_frames(thread, frames);
-    SampleContext with = context;
-    with.python = &frames;
-    return handle_each(thread, event, index, with);
+    for (;;) {
+        Aftermath after;
+        const Taken taken = take_one(thread, event, context, after);
+        if (taken == Taken::none) return event.state == subsystem::EventState::counting;
+        if (taken == Taken::needs_python) return handle_with_python(thread, event, index, context);
+        // No lock may be held from here on: the broker may wait for it before it serves the next request. The thread
+        // waits for the answer: its next call may be a wait in epoll, where the kernel and not the broker reports the
+        // wake-up.
+        after.foreign.send(thread, index);
+        if (after.wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
+        if (after.overflow.signal) send_io_signal(thread, event, after.overflow.hang_up);
+        if (after.overflow.sigtrap) send_sigtrap(thread, event);
+        if (after.overflow.disable) {
+            BrokerRequest{thread, run::RequestKind::ran_out, index}.post();
+            return false;
+        }
+        if (taken == Taken::last) return event.state == subsystem::EventState::counting;
+    }
 }
 
 }  // namespace anyperf::agent

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 PROGRAM = Path(__file__).with_name("python_stacks.py")
-ROUNDS = "3000"
+ROUNDS = "2000"
 FIRST_ADDRESS = 1 << 52  # of Python functions (src/python/function_range.h)
 
 
