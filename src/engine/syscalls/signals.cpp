@@ -36,6 +36,15 @@ void set_mask(Thread& thread, std::uint64_t mask) {
     if (has_deliverable(signals) || has_process_signal(thread)) thread.pending = 1;
 }
 
+/// Whether a signal with a handler waits in the engine that the thread does not block. The kernel does not know it, so
+/// it would not end a call that waits.
+bool has_kept_signal_with_handler(const Thread& thread) {
+    const SignalState& signals = *thread.signals;
+    const std::uint64_t wanted = signals.actions->caught() & ~signals.mask;
+    return (thread.engine->process_signals.kept(thread.page.pid) & wanted) != 0 ||
+           signals.queue.has([=](const QueuedSignal& kept) { return (signal_bit(kept.info.signo) & wanted) != 0; });
+}
+
 /// Makes a call that waits with another mask. `argument` is the call's pointer to `mask`; it is replaced by a pointer
 /// to the mask for the kernel, which leaves the engine's signals unblocked. The caller has read `mask` already.
 long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
@@ -45,7 +54,10 @@ long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
     const std::uint64_t kernel_mask = signals.mask & ~kEngineSignals;
     argument = address_of(&kernel_mask);
     if (has_deliverable(signals) || has_process_signal(call.thread)) call.thread.pending = 1;
-    const long got = interruptible_call(call.thread, call.number, call.argument);
+    const bool is_ended = has_kept_signal_with_handler(call.thread);
+    long got = interruptible_call(call.thread, call.number, call.argument);
+    // As by a pending signal in the kernel: the call ends when its handler has run (ERESTARTNOHAND).
+    if (got == kRestartSyscall && is_ended) got = -EINTR;
     if (call.thread.pending != 0)
         signals.restore_mask = true;  // the delivery restores the old one
     else

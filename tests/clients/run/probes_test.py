@@ -49,6 +49,16 @@ class Probes(unittest.TestCase):
         counts = [line.split(",")[0] for line in counted.stderr.splitlines() if "probe" in line]
         self.assertEqual(counts, ["9", "6"], counted.stderr)
 
+    @unittest.skipUnless(MAY_PROBE, "the uprobe PMU needs CAP_PERFMON")
+    def test_calls_of_coroutines_return_on_their_own_stacks(self):
+        program = str(Path(self.directory) / "coroutines")
+        subprocess.run(["cc", "-O1", "-g", "-o", program, str(Path(__file__).with_name("coroutines.c"))], check=True)
+        events = f"uprobe:{program}:work,uretprobe:{program}:work"
+        counted = subprocess.run([ANYPERF, "stat", "--virtual", "-x,", "-e", events, "--", program], text=True,
+                                 capture_output=True, timeout=200)
+        counts = [line.split(",")[0] for line in counted.stderr.splitlines() if "probe" in line]
+        self.assertEqual((counted.returncode, counted.stdout, counts), (0, "done\n", ["6", "6"]), counted.stderr)
+
     def test_a_definition_is_a_tracepoint_with_values(self):
         line = f"p:own/in {self.program}:{self.offset} n=%di:s32 t=+0(%si):string"
         shown = self.shell(f"{DEFINE % line}; cat {LIST} /sys/kernel/tracing/events/own/in/format")

@@ -61,6 +61,39 @@ static void undelivered_signals(int ends[2]) {
     change_mask(SIG_UNBLOCK, MASK_OF(SIGFPE));
 }
 
+/// Calls with a mask that lets a signal through which was pending before, for signals that the engine keeps itself.
+static void kept_signals(void) {
+    static const int kNumbers[] = {SIGSEGV, SIGBUS, SIGTRAP, SIGFPE};
+    struct timespec time = {20, 0};
+    u64 none = 0;
+    struct { u64* mask; u64 size; } both = {&none, 8};
+    char event[16];
+    const long set = sys(__NR_epoll_create1, 0);
+    for (unsigned i = 0; i < sizeof kNumbers / sizeof *kNumbers; ++i) {
+        const int number = kNumbers[i], before = hits;
+        on_signal(number, handler, 0, 0);
+        change_mask(SIG_BLOCK, MASK_OF(number));
+        sys(__NR_kill, sys(__NR_getpid), number);
+        say("ppoll", (u64)-sys(__NR_ppoll, 0, 0, &time, &none, 8));
+        sys(__NR_kill, sys(__NR_getpid), number);
+        say("pselect", (u64)-sys(__NR_pselect6, 0, 0, 0, 0, &time, &both));
+        raise_here(number);
+        say("epoll_pwait", (u64)-sys(__NR_epoll_pwait, set, event, 1, 20000, &none, 8));
+        raise_here(number);
+        say("sigsuspend", (u64)-sys(__NR_rt_sigsuspend, &none, 8));
+        say("hits", (u64)(hits - before));
+        say("still blocked", change_mask(SIG_UNBLOCK, MASK_OF(number)) & MASK_OF(number));
+        // Ignored, it ends no call.
+        struct action ignore = {(handler_t)(u64)1, 0, 0, 0};
+        sys(__NR_rt_sigaction, number, &ignore, 0, 8);
+        change_mask(SIG_BLOCK, MASK_OF(number));
+        raise_here(number);
+        struct timespec short_time = {0, 10000000};
+        say("ignored", (u64)-sys(__NR_ppoll, 0, 0, &short_time, &none, 8));
+        change_mask(SIG_UNBLOCK, MASK_OF(number));
+    }
+}
+
 int program(int argc, char** argv, char** envp) {
     int ends[2];
     char byte;
@@ -98,6 +131,7 @@ int program(int argc, char** argv, char** envp) {
     say("wait restarted", (u64)(sys(__NR_wait4, child, &status, 0, 0) == child));
     say("hits", (u64)hits);
     undelivered_signals(ends);
+    kept_signals();
     // signal masks for the duration of a call
     change_mask(SIG_BLOCK, MASK_OF(SIGUSR1));
     u64 none = 0;
