@@ -87,6 +87,7 @@ std::size_t walk_frames(const Memory& memory, const Runtime& runtime, std::uint6
             for (; !has_cframes && of_call < count; ++of_call) out[of_call].c_stack = frame;
             if (count == out.size()) break;
         }
+        if (count == out.size() && layout.has_separate_calls()) break;
         frame = fields.previous();
     }
     return count;

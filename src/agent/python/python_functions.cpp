@@ -79,9 +79,11 @@ PythonCode::Function* place_of(PythonCode& code, std::uint64_t hash) {
     return nullptr;
 }
 
+/// Control characters become '?': a program may give any name, and reports print it to terminals.
 void append(Name& name, std::string_view text) {
     const std::size_t fits = std::min(text.size(), name.bytes.size() - name.size);
-    std::ranges::copy(text.substr(0, fits), name.bytes.data() + name.size);
+    std::ranges::transform(text.substr(0, fits), name.bytes.data() + name.size,
+                           [](char each) { return (each >= 0 && each < ' ') || each == 0x7f ? '?' : each; });
     name.size += fits;
 }
 

@@ -140,6 +140,12 @@ class PythonFrames(unittest.TestCase):
                 processes[sample.split()[0]].update(re.findall(r"(busy|<module>) \(.*forks\.py\)", sample))
         self.assertEqual(list(processes.values()), 3 * [{"busy", "<module>"}])
 
+    def test_control_characters_in_names_are_replaced(self):
+        program = self.directory / "names.py"
+        program.write_text("exec(compile('for i in range(300000): pass', 'a\\nb\\x1b[1m.py', 'exec'))\n")
+        script = self.run_command(ANYPERF, "script", "-i", self.record(sys.executable, program), "-F", "ip,sym,dso").stdout
+        self.assertIn("<module> (a?b?[1m.py)", script)
+
     def test_no_python_records_none(self):
         stacks = list(self.stacks(self.record(sys.executable, PROGRAM, self.directory / "stacks", "100", options=("-g", "--no-python"))))
         self.assertEqual({self.python_of(frames) for frames in stacks}, {()})
