@@ -21,7 +21,7 @@ constexpr std::uint32_t kCaches = 4;
 constexpr LeafRow kLeaves[]{{2, kAnySubleaf},
                             {kCaches, 4},
                             {7, 1},
-                            {13, 1},
+                            {13, 7},
                             {20, 0},
                             {25, kAnySubleaf},
                             {kExtended, kAnySubleaf},

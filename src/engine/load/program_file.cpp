@@ -85,6 +85,14 @@ std::expected<int, ProgramError> open_executable(int at, const char* path, int f
     return static_cast<int>(fd);
 }
 
+/// Opens a file that open_executable() has accepted a moment ago, in the process before the exec.
+std::expected<int, ProgramError> open_checked(const char* path) {
+    const long fd = kernel_call(__NR_openat, as_argument(AT_FDCWD), address_of(path),
+                                static_cast<unsigned>(O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (is_error(fd)) return fail_with(-fd);
+    return static_cast<int>(fd);
+}
+
 std::expected<void, ProgramError> check_regular(const struct stat& status) {
     if ((status.st_mode & S_IFMT) != S_IFREG) return fail_with(EACCES);
     return {};
@@ -165,12 +173,13 @@ void ProgramFile::close() {
     }
 }
 
-std::expected<void, ProgramError> resolve_program(int fd, ProgramFile& out) {
+std::expected<void, ProgramError> resolve_program(int fd, bool checked, ProgramFile& out) {
     out.program.fd = out.loader.fd = -1;
     out.scripts = 0;
     if (const auto followed = follow_scripts(fd, out); !followed) return followed;
     if (!out.program.has_interpreter()) return {};
-    const auto loader = open_executable(AT_FDCWD, out.program.interpreter, 0);
+    const auto loader =
+        checked ? open_checked(out.program.interpreter) : open_executable(AT_FDCWD, out.program.interpreter, 0);
     if (!loader) return std::unexpected(loader.error());
     if (const auto read = read_elf(*loader, out.loader); !read)
         return fail_with(read.error() == ENOEXEC ? ELIBBAD : read.error());
@@ -181,7 +190,7 @@ std::expected<void, ProgramError> find_program(int at, const char* path, int fla
     out.program.fd = out.loader.fd = -1;
     const auto fd = open_executable(at, path, flags);
     if (!fd) return std::unexpected(fd.error());
-    return resolve_program(*fd, out);
+    return resolve_program(*fd, false, out);
 }
 
 }  // namespace anyperf::engine

@@ -32,7 +32,8 @@ struct ProgramError {
 /// Finds what execveat(at, path, flags) would run. The result has open files: call `close` on it, also after an error.
 std::expected<void, ProgramError> find_program(int at, const char* path, int flags, ProgramFile& out);
 
-/// The same for an open file. Takes ownership of `fd`: it is closed, or in the result.
-std::expected<void, ProgramError> resolve_program(int fd, ProgramFile& out);
+/// The same for an open file. Takes ownership of `fd`: it is closed, or in the result. `checked`: the process has done
+/// it before its exec, so it may execute the program's loader.
+std::expected<void, ProgramError> resolve_program(int fd, bool checked, ProgramFile& out);
 
 }  // namespace anyperf::engine

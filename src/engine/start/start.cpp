@@ -138,8 +138,8 @@ Engine& make_engine(const StartArgument& argument) {
 
 void find_or_refuse(Engine& engine, const StartArgument& argument, const char* path, ProgramFile& file) {
     const DescriptorRoom room{engine};  // the kernel needs no descriptor for a program's files
-    const auto found =
-        argument.program_fd >= 0 ? resolve_program(argument.program_fd, file) : find_program(AT_FDCWD, path, 0, file);
+    const auto found = argument.program_fd >= 0 ? resolve_program(argument.program_fd, true, file)
+                                                : find_program(AT_FDCWD, path, 0, file);
     if (found) return;
     // 127: not found; 126: found and not executable (env(1)).
     const ProgramError& error = found.error();

@@ -54,8 +54,24 @@ class Emitter {
         at_[to_writable_] = value;
         ++at_;
     }
+    /// Mostly an instruction: a few bytes, of a length that no branch predictor foresees. So they are written as two
+    /// words that overlap.
     void bytes(const std::uint8_t* data, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) byte(data[i]);
+        if (room() < count) {
+            overflowed_ = true;
+            return;
+        }
+        std::uint8_t* const to = at_ + to_writable_;
+        at_ += count;
+        if (count > 2 * sizeof(std::uint64_t) || count < sizeof(std::uint16_t)) {
+            for (std::size_t i = 0; i < count; ++i) to[i] = data[i];
+        } else if (count >= sizeof(std::uint64_t)) {
+            copy_overlapping<std::uint64_t>(to, data, count);
+        } else if (count >= sizeof(std::uint32_t)) {
+            copy_overlapping<std::uint32_t>(to, data, count);
+        } else {
+            copy_overlapping<std::uint16_t>(to, data, count);
+        }
     }
     void u32(std::uint32_t value) {
         if (room() < sizeof value) {
@@ -315,6 +331,16 @@ class Emitter {
 
   private:
     /// Four bytes by one store: most of the code that is written consists of prologues and stubs.
+    /// The first and the last of `count` bytes, which are one to two words.
+    template <class Word>
+    static void copy_overlapping(std::uint8_t* to, const std::uint8_t* from, std::size_t count) {
+        Word first;
+        Word last;
+        __builtin_memcpy(&first, from, sizeof first);
+        __builtin_memcpy(&last, from + count - sizeof last, sizeof last);
+        __builtin_memcpy(to, &first, sizeof first);
+        __builtin_memcpy(to + count - sizeof last, &last, sizeof last);
+    }
     void four(unsigned a, unsigned b, unsigned c, unsigned d) { u32(a | b << 8 | c << 16 | d << 24); }
     /// ModRM with two register operands.
     static std::uint8_t pair(Register reg, Register rm) {
