@@ -40,7 +40,7 @@ struct World {
     }
 };
 
-/// The checksums of the head, and of what each slot leads to.
+/// The checksums of the head, and of what the table of blocks leads to.
 void mend(std::vector<std::uint8_t>& bytes) {
     run::StoredCodeHeader header;
     std::memcpy(&header, bytes.data(), sizeof header);
@@ -48,25 +48,26 @@ void mend(std::vector<std::uint8_t>& bytes) {
     header.file_bytes = static_cast<std::uint32_t>(bytes.size());
     header.checksum = checksum_of_head(header);
     std::memcpy(bytes.data(), &header, sizeof header);
-    for (std::uint64_t i = 0; i < header.slots; ++i) {
-        const std::uint64_t at = header.slots_at + i * sizeof(StoredSlot);
-        StoredSlot slot;
+    for (std::uint64_t i = 0; i < header.blocks; ++i) {
+        const std::uint64_t at = header.blocks_at + i * sizeof(StoredPlace);
+        StoredPlace place;
         StoredBlockHead head;
-        if (at + sizeof slot > bytes.size()) return;
-        std::memcpy(&slot, bytes.data() + at, sizeof slot);
-        if (slot.at > bytes.size() || bytes.size() - slot.at < sizeof head) continue;
-        std::memcpy(&head, bytes.data() + slot.at, sizeof head);
-        if (head.bytes < sizeof head || head.bytes > bytes.size() - slot.at) continue;
-        head.checksum = checksum_of_record(bytes.data() + slot.at, head.bytes);
-        std::memcpy(bytes.data() + slot.at, &head, sizeof head);
+        if (at + sizeof place > bytes.size()) return;
+        std::memcpy(&place, bytes.data() + at, sizeof place);
+        if (place.at > bytes.size() || bytes.size() - place.at < sizeof head) continue;
+        std::memcpy(&head, bytes.data() + place.at, sizeof head);
+        if (head.bytes < sizeof head || head.bytes > bytes.size() - place.at) continue;
+        head.checksum = checksum_of_record(bytes.data() + place.at, head.bytes);
+        std::memcpy(bytes.data() + place.at, &head, sizeof head);
     }
 }
 
 void use(World& world, const StoredBlock& stored) {
     constexpr std::uint64_t kPc = 0x10000;
+    constexpr x86_64::ClassSet kClasses = 1;
     const std::uint64_t pc = address_of(&world) + kPc + stored.head.place % 4096;
     Arena& arena = *x86_64::prepared_arena(world.cache, pc);
-    Block* const block = load_block(world.cache, arena, *world.tuples, stored, pc, stored.indirect());
+    Block* const block = load_block(world.cache, arena, *world.tuples, stored, pc, kClasses, stored.indirect());
     if (block == nullptr) return;
     require(arena.holds(address_of(block->host)) && arena.holds(address_of(block->host) + block->host_bytes));
     require(world.cache.add(*block));
@@ -89,8 +90,12 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (!file.usable()) return 0;
     world.clear();
     StoredBlock block;
-    for (std::uint32_t i = 0; i < file.header().slots; ++i)
-        if (file.in_slot(i, block) != nullptr) use(world, block);
+    for (std::uint32_t i = 0; i < file.header().blocks; ++i) {
+        StoredPlace place;
+        std::memcpy(&place, bytes.data() + file.header().blocks_at + std::size_t{i} * sizeof place, sizeof place);
+        if (file.read(place.at, place.place, block)) use(world, block);
+    }
+    file.for_each_record([&](const std::uint8_t*, const StoredBlock& record) { use(world, record); });
     for (std::uint32_t place = 0; place < 64; ++place) file.find(place, block);
     for (std::uint32_t i = 0; i < 64; ++i) file.page(i);
     return 0;

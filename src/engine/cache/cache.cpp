@@ -45,14 +45,17 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 
 bool Cache::reserve() {
     const unsigned smaller = scarcity();
-    if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) ||
-        !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !traces_.reserve(smaller) ||
-        !executable.reserve())
-        return false;
     // Each table is twice as large as the one before it, so all together are less than twice the largest.
     const std::size_t most_slots = std::size_t{2} * kMaximumBlocks >> smaller;
     const std::size_t most_pages = std::size_t{kMaximumBlocks} / 4 >> smaller;
-    if (!growth_.reserve(sizeof(Slot) * 2 * most_slots + PageIndex::bytes_for(most_pages)) || !pages_.reserve(growth_))
+    const std::size_t tables = sizeof(Slot) * 2 * most_slots + PageIndex::bytes_for(most_pages);
+    const std::size_t records = blocks.bytes_for(smaller) + exits.bytes_for(smaller) + marks.bytes_for(smaller) +
+                                indirect_entries.bytes_for(smaller) + copies.bytes_for(smaller) +
+                                traces_.bytes_for(smaller);
+    if (!growth_.reserve(tables + records) || !blocks.reserve(growth_, smaller) || !exits.reserve(growth_, smaller) ||
+        !marks.reserve(growth_, smaller) || !indirect_entries.reserve(growth_, smaller) ||
+        !copies.reserve(growth_, smaller) || !traces_.reserve(growth_, smaller) || !executable.reserve() ||
+        !pages_.reserve(growth_))
         return false;
     slots_ = static_cast<Slot*>(growth_.take(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
@@ -60,13 +63,11 @@ bool Cache::reserve() {
     // below 2 GiB.
     const long low = map_own_pages(sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
-    heads_ = static_cast<IndirectEntryId*>(reserve_pages(sizeof(IndirectEntryId) * kTableEntries));
-    if (slots_ == nullptr || heads_ == nullptr || is_error(low)) return false;
+    if (slots_ == nullptr || is_error(low)) return false;
     table_ = at_address<std::uint64_t>(static_cast<std::uint64_t>(low));
     // Even a small program touches most of these pages. Without this, most would cost two faults: one for the first
     // read, one for the first write.
     touch_pages(slots_, sizeof(Slot) * kFirstSlots);
-    touch_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
     touch_pages(table_, sizeof(std::uint64_t) * kTableEntries);
     return true;
 }
@@ -99,11 +100,10 @@ std::size_t Cache::touched_pages() const {
     for (const std::size_t records :
          {blocks.bytes(), exits.bytes(), marks.bytes(), indirect_entries.bytes(), copies.bytes(), pages_.bytes(),
           traces_.bytes(), recorded_segments.bytes(), recorded_accesses.bytes()})
-        // Records are appended, so bytes() shows which of their pages were touched. Slots and heads are touched in no
-        // order, so only the kernel knows.
+        // Records are appended, so bytes() shows which of their pages were touched. Slots are touched in no order, so
+        // only the kernel knows.
         pages += page_up(records) / kPageBytes;
-    return pages + present_pages(slots_, sizeof(Slot) * slot_count_) +
-           present_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
+    return pages + present_pages(slots_, sizeof(Slot) * slot_count_);
 }
 
 void Cache::set_lookup_miss(std::uint64_t host) {
@@ -115,12 +115,13 @@ void Cache::set_lookup_miss(std::uint64_t host) {
 // is never more than three quarters full, so each search ends at a free slot.
 Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
     const std::uint32_t wanted = hash(pc, limit);
-    for (std::size_t at = wanted & (slot_count_ - 1);; at = (at + 1) & (slot_count_ - 1)) {
-        const Slot slot = slots_[at];
-        if (slot.id == 0) return nullptr;
-        if (slot.hash != wanted || slot.id == kErased) continue;
-        if (Block& block = blocks[slot.id]; block.pc == pc && block.limit == limit) return &block;
-    }
+    const Slot& found = search(wanted, [&](const Slot& slot) {
+        if (slot.id == 0) return true;
+        if (slot.hash != wanted || slot.id == kErased) return false;
+        const Block& block = blocks[slot.id];
+        return block.pc == pc && block.limit == limit;
+    });
+    return found.id == 0 ? nullptr : &blocks[found.id];
 }
 
 // Erased slots are not copied: they only made searches continue.
@@ -140,10 +141,9 @@ bool Cache::grow() {
 
 // An erased slot is used again, which does not change filled_: it was counted when it was first used.
 void Cache::put(const Slot& slot) {
-    std::size_t at = slot.hash & (slot_count_ - 1);
-    while (slots_[at].id != 0 && slots_[at].id != kErased) at = (at + 1) & (slot_count_ - 1);
-    if (slots_[at].id == 0) ++filled_;
-    slots_[at] = slot;
+    Slot& place = search(slot.hash, [](const Slot& other) { return other.id == 0 || other.id == kErased; });
+    if (place.id == 0) ++filled_;
+    place = slot;
 }
 
 bool Cache::insert(BlockId id) {
@@ -190,12 +190,9 @@ bool Cache::add(Block& block) {
 /// Removes the block from the hash table. False if the table does not have it.
 bool Cache::erase(const Block& block) {
     const BlockId id = id_of(block);
-    std::size_t at = hash(block.pc, block.limit) & (slot_count_ - 1);
-    while (slots_[at].id != id) {
-        if (slots_[at].id == 0) return false;
-        at = (at + 1) & (slot_count_ - 1);
-    }
-    slots_[at].id = kErased;
+    Slot& place = search(hash(block.pc, block.limit), [id](const Slot& slot) { return slot.id == id || slot.id == 0; });
+    if (place.id == 0) return false;
+    place.id = kErased;
     return true;
 }
 
@@ -342,7 +339,6 @@ void Cache::free_all() {
     }
     pages_.clear();
     discard_pages(slots_, sizeof(Slot) * slot_count_);
-    discard_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
     filled_ = 0;
     live_code_bytes = translated_code_bytes = 0;
     ++generation;
@@ -377,18 +373,26 @@ void Cache::set_on_mismatch(const IndirectEntry& entry, std::uint64_t host) {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(writable(word)), host, __ATOMIC_RELEASE);
 }
 
+/// The entry that a word of the table leads to; 0: none.
+IndirectEntryId Cache::entry_in_table(std::size_t slot) const {
+    const std::uint64_t host = table_[slot];
+    if (host == lookup_miss_) return 0;
+    IndirectEntryId id;
+    __builtin_memcpy(&id, at_address<const std::uint8_t>(host - sizeof id), sizeof id);
+    return id;
+}
+
 // The new entry leads to the older ones before the slot leads to the new entry. So a thread that follows the list at
 // this moment finds all of the old list, or all of the new one.
 void Cache::add_to_table(IndirectEntryId id) {
     IndirectEntry& entry = indirect_entries[id];
     if (entry.in_table) return;
     const std::size_t slot = entry.pc & (kTableEntries - 1);
-    // There are two forms of the list: the engine changes it through heads_ and next_in_slot, and machine code follows
-    // it through table_ and on_mismatch.
+    // There are two forms of the list: the engine changes it through next_in_slot, and machine code follows it through
+    // on_mismatch.
     entry.in_table = true;
-    entry.next_in_slot = heads_[slot];
+    entry.next_in_slot = entry_in_table(slot);
     set_on_mismatch(entry, table_[slot]);
-    heads_[slot] = id;
     set_table(slot, address_of(entry.host));
 }
 
@@ -400,11 +404,9 @@ void Cache::remove_from_table(IndirectEntryId id) {
     const std::uint64_t next = __atomic_load_n(entry.on_mismatch, __ATOMIC_RELAXED);
     entry.in_table = false;
     // The list of a slot is short: it has only targets with the same low 16 bits.
-    if (heads_[slot] == id) {
-        heads_[slot] = entry.next_in_slot;
-        return set_table(slot, next);
-    }
-    IndirectEntry* before = &indirect_entries[heads_[slot]];
+    const IndirectEntryId first = entry_in_table(slot);
+    if (first == id) return set_table(slot, next);
+    IndirectEntry* before = &indirect_entries[first];
     while (before->next_in_slot != id) before = &indirect_entries[before->next_in_slot];
     before->next_in_slot = entry.next_in_slot;
     set_on_mismatch(*before, next);

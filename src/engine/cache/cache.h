@@ -65,7 +65,7 @@ class Cache {
     /// The live block that starts at `pc` and was made with `limit`; null if the cache has no such block.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
     /// Prefetches what find() will read: the hash table of a large program is in no CPU cache.
-    void prefetch(std::uint64_t pc) const { __builtin_prefetch(&slots_[hash(pc, 0) & (slot_count_ - 1)]); }
+    void prefetch(std::uint64_t pc) const { __builtin_prefetch(slots_ + first_line(hash(pc, 0)) * kSlotsInLine); }
     /// Adds a new block, so that find() returns it. False if memory ran out; then it is not added.
     bool add(Block& block);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
@@ -77,7 +77,7 @@ class Cache {
     /// Links the exit to `block`, unless one of the two is dead or may not be linked, or the other is out of reach.
     void link(ExitId exit, Block& block);
     /// The record of an indirect entry for `pc`, without its code; 0 if there is no room. The translator writes the
-    /// code (x86_64/translate/indirect_entry.h).
+    /// code (x86_64/translate/indirect_entry.h), with the number in the four bytes before it.
     IndirectEntryId new_indirect_entry(std::uint64_t pc);
     /// Puts the entry into the table: from now on indirect branches reach it.
     void add_to_table(IndirectEntryId id);
@@ -176,6 +176,7 @@ class Cache {
     bool insert(BlockId id);
     void put(const Slot& slot);
     void remove_from_table(IndirectEntryId id);
+    IndirectEntryId entry_in_table(std::size_t slot) const;
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
     void remove_traces(std::uint64_t start, std::uint64_t end);
@@ -186,8 +187,27 @@ class Cache {
     bool passes_heat(const Exit& exit, const Block& to);
     void close_pad(const Block& block, const Exit& pad);
     bool erase(const Block& block);
+    /// The place in its page, and 20 bits of a hash of the page and the limit.
     static std::uint32_t hash(std::uint64_t pc, std::uint16_t limit) {
-        return static_cast<std::uint32_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
+        const std::uint64_t page = (pc >> 12) + (std::uint64_t{limit} << 48);
+        return static_cast<std::uint32_t>(page * 0x9e3779b97f4a7c15u >> 44 << 12 | (pc & 0xfff));
+    }
+    /// Slots are searched line by line. The blocks of a page begin in lines near each other, as they are looked up, so
+    /// that the slots of the next ones are in the CPU's caches and its TLB. A full line is followed by one far away:
+    /// code has places with many blocks, which would fill all lines around.
+    static constexpr std::size_t kSlotsInLine = 8;
+    std::size_t first_line(std::uint32_t hash) const {
+        constexpr unsigned kCodeOfLine = 6;  // 64 bytes of code mostly have less than eight blocks
+        return ((hash >> 12) * 0x9e3779b1u + ((hash & 0xfff) >> kCodeOfLine)) & (slot_count_ / kSlotsInLine - 1);
+    }
+    /// The first slot in the order of the search for `hash` that `ends` it.
+    template <class Ends>
+    Slot& search(std::uint32_t hash, const Ends& ends) const {
+        const std::size_t lines = slot_count_ / kSlotsInLine;
+        const std::size_t step = (hash * 0x85ebca6bu >> 16) | 1;  // odd: it comes to all lines
+        for (std::size_t line = first_line(hash);; line = (line + step) & (lines - 1))
+            for (Slot* slot = slots_ + line * kSlotsInLine; slot != slots_ + (line + 1) * kSlotsInLine; ++slot)
+                if (ends(*slot)) return *slot;
     }
 
     /// A trace and the range that its pieces are in. The list of a page has only the blocks that begin there.
@@ -198,12 +218,11 @@ class Cache {
     };
     Pool<Trace, 1u << 20> traces_;
     PageIndex pages_;
-    OwnArea growth_;         ///< for larger tables of slots
-    Slot* slots_ = nullptr;  ///< open addressing, linear probing
+    OwnArea growth_;         ///< for records, and for larger tables of slots
+    Slot* slots_ = nullptr;  ///< open addressing, by search()
     std::size_t slot_count_ = 0;
     std::size_t filled_ = 0;  ///< slots that are used or erased
     std::uint64_t* table_ = nullptr;
-    IndirectEntryId* heads_ = nullptr;  ///< of each word of the table, the entry that it leads to
     std::uint64_t lookup_miss_ = 0;
     std::uint64_t full_neighbourhood_ = ~std::uint64_t{0};  ///< the last GiB near which no arena could be mapped
 };

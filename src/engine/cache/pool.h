@@ -19,10 +19,14 @@ class Pool {
         return records_ != nullptr;
     }
 
-    /// Takes room for kCapacity records from an area. False if it has too little.
-    bool reserve(OwnArea& area) {
-        capacity_ = kCapacity;
-        records_ = static_cast<T*>(area.take(sizeof(T) * capacity_));
+    /// The bytes of room for kCapacity / 2^`smaller` records.
+    static constexpr std::size_t bytes_for(unsigned smaller) {
+        return page_up(sizeof(T) * (std::size_t{kCapacity} >> smaller));
+    }
+    /// Takes that room from an area. False if it has too little.
+    bool reserve(OwnArea& area, unsigned smaller = 0) {
+        capacity_ = kCapacity >> smaller;
+        records_ = static_cast<T*>(area.take(bytes_for(smaller)));
         return records_ != nullptr;
     }
 

@@ -35,11 +35,12 @@ std::uint8_t* aligned(std::uint8_t* at, unsigned alignment) {
 /// One block while it is loaded. Records that were allocated for a block that fails stay unused until the next flush.
 class Loading {
   public:
-    Loading(Cache& cache, Arena& arena, const StoredBlock& stored, std::uint64_t pc)
+    Loading(Cache& cache, Arena& arena, const StoredBlock& stored, std::uint64_t pc, x86_64::ClassSet classes)
         : cache_(cache),
           arena_(arena),
           stored_(stored),
           pc_(pc),
+          classes_(classes),
           hot_(arena.hot().data()),
           cold_(arena.cold().data()) {}
 
@@ -51,9 +52,8 @@ class Loading {
         hot_ = aligned(hot_, stored_.hot_alignment());
         cold_ = aligned(cold_, stored_.cold_alignment());
         __builtin_memcpy(hot_, stored_.hot, stored_.head.hot_bytes);
-        __builtin_memcpy(cold_, stored_.cold, stored_.head.cold_bytes);
         fill_block();
-        for (std::size_t i = 0; i < stored_.head.exits; ++i) put_exit(i);
+        put_exits();
         for (std::size_t i = 0; i < stored_.head.relocations; ++i)
             if (!relocate(stored_.relocations[i])) return nullptr;
         arena_.commit(id_, hot_ + stored_.head.hot_bytes, cold_ + stored_.head.cold_bytes);
@@ -79,8 +79,7 @@ class Loading {
         block_ = &cache_.blocks[id_];
         *block_ = {};
         block_->marks = &cache_.marks[marks];
-        __builtin_memcpy(block_->marks, stored_.marks, (stored_.head.instructions + std::size_t{1}) * sizeof(Mark));
-        return true;
+        return decode_marks(stored_, block_->marks);
     }
 
     /// The entry falls through to the block, which has an alignment of its own: a nop is between them.
@@ -89,8 +88,7 @@ class Loading {
         if (block_->indirect_entry == 0) return false;
         Emitter code{hot_, hot_ + kIndirectEntryRoom};
         Emitter mismatch{cold_, cold_ + kIndirectEntryRoom};
-        x86_64::emit_indirect_entry(code, mismatch, cache_.indirect_entries[block_->indirect_entry],
-                                    cache_.lookup_miss(), cache_.entries_use_loop);
+        x86_64::emit_indirect_entry(cache_, block_->indirect_entry, code, mismatch);
         code.nop(static_cast<std::size_t>(aligned(code.at(), stored_.hot_alignment()) - code.at()));
         hot_ = code.at();
         cold_ = mismatch.at();
@@ -106,15 +104,31 @@ class Loading {
         block_->instructions = head.instructions;
         block_->exits = head.exits;
         block_->first_exit = first_exit_;
-        block_->counted = head.counted;
-        block_->lane = head.lane & 31u;
+        block_->counted = stored_.counted() ? classes_ : 0;
+        block_->lane = head.lane & 7u;
         block_->budgeted = head.flags & StoredBlockHead::kBudgeted;
     }
 
-    void put_exit(std::size_t index) {
-        const StoredExit& stored = stored_.exits[index];
-        const ExitId id = first_exit_ + static_cast<ExitId>(index);
-        Exit& exit = cache_.exits[id];
+    /// Writes the exits and the cold code, of which the record has what is between the stubs.
+    void put_exits() {
+        const std::uint8_t* rest = stored_.cold;
+        std::size_t done = 0;  // bytes of cold code
+        for (std::size_t i = 0; i < stored_.head.exits; ++i) {
+            const StoredExit stored = stored_.exits[i];
+            const ExitId id = first_exit_ + static_cast<ExitId>(i);
+            put_exit(stored, cache_.exits[id]);
+            if (stored.operand == 0) continue;
+            const std::size_t before = stored.stub - done;
+            if (before != 0) __builtin_memcpy(cold_ + done, rest, before);
+            rest += before;
+            Emitter stub{cold_ + stored.stub, cold_ + stored.stub + x86_64::kExitToEngineBytes};
+            x86_64::emit_exit_to_engine(stub, arena_, ExitReason::unlinked_exit, id);
+            done = stored.stub + x86_64::kExitToEngineBytes;
+        }
+        if (done != stored_.head.cold_bytes) __builtin_memcpy(cold_ + done, rest, stored_.head.cold_bytes - done);
+    }
+
+    void put_exit(const StoredExit& stored, Exit& exit) {
         exit = {};
         exit.from = id_ & (Cache::kMaximumBlocks - 1);
         exit.set_target(pc_ + static_cast<std::uint64_t>(std::int64_t{stored.target}));
@@ -122,12 +136,10 @@ class Loading {
         exit.length = stored.length & 15u;
         if (stored.operand == 0) return;
         std::uint8_t* const operand = hot_ + stored.operand;
-        std::uint8_t* const stub = cold_ + stored.stub;
+        const std::uint8_t* const stub = cold_ + stored.stub;
         exit.operand = stored.operand;
         exit.stub = static_cast<std::int32_t>(stub - operand);
         put_relative(operand, stub);
-        put32(stub + x86_64::kExitPayloadAt, id);
-        put_relative(stub + x86_64::kExitJumpAt, x86_64::exit_jump_of(arena_, ExitReason::unlinked_exit));
     }
 
     /// False if the address that the code refers to is out of reach from here.
@@ -162,6 +174,7 @@ class Loading {
     Arena& arena_;
     const StoredBlock& stored_;
     std::uint64_t pc_;
+    x86_64::ClassSet classes_;
     std::uint8_t* hot_;   ///< where the block's hot code goes
     std::uint8_t* cold_;  ///< likewise
     Block* block_ = nullptr;
@@ -173,8 +186,8 @@ class Loading {
 }  // namespace
 
 Block* load_block(Cache& cache, Arena& arena, x86_64::TupleTable& tuples, const StoredBlock& stored, std::uint64_t pc,
-                  bool indirect) {
-    return Loading{cache, arena, stored, pc}.run(tuples, indirect);
+                  x86_64::ClassSet classes, bool indirect) {
+    return Loading{cache, arena, stored, pc, classes}.run(tuples, indirect);
 }
 
 }  // namespace anyperf::engine

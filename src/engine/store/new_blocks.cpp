@@ -1,6 +1,6 @@
 #include "engine/store/new_blocks.h"
 
-#include <array>
+#include "engine/x86_64/translate/routines.h"
 
 namespace anyperf::engine {
 
@@ -8,29 +8,34 @@ namespace {
 
 constexpr std::size_t kTupleWords = sizeof(run::Tuple) / sizeof(std::uint64_t);
 
-/// Writes parts one after the other, each from a multiple of 8 bytes on.
-class Parts {
-  public:
-    explicit Parts(std::uint8_t* at) : at_(at) {}
-
-    void put(const void* from, std::size_t bytes) {
-        __builtin_memcpy(at_, from, bytes);
-        for (at_ += bytes; address_of(at_) % 8 != 0; ++at_) *at_ = 0;
-    }
-
-  private:
-    std::uint8_t* at_;
-};
-
 StoredExit stored_form(Cache& cache, const Block& block, const NewBlock& noted, const Exit& exit) {
     StoredExit stored;
     stored.target = static_cast<std::int32_t>(exit.target() - block.pc);
     stored.operand = exit.operand;
-    if (exit.operand != 0) stored.stub = static_cast<std::uint32_t>(cache.stub_of(exit) - noted.cold);
+    if (exit.operand != 0) stored.stub = static_cast<std::uint16_t>(cache.stub_of(exit) - noted.cold);
     stored.control = exit.control_number & 63u;
     stored.length = exit.length & 15u;
-    stored.was_linked = exit.to != 0 ? 1 : 0;
+    stored.was_linked = exit.to != 0;
     return stored;
+}
+
+/// Whether a mark says what has been counted for its instruction.
+bool marks_count(const Block& block) {
+    std::uint32_t any = 0;
+    for (std::size_t i = 0; i <= block.instructions; ++i) {
+        std::uint32_t counted;
+        __builtin_memcpy(&counted, reinterpret_cast<const std::uint8_t*>(&block.marks[i]) + sizeof counted,
+                         sizeof counted);
+        any |= counted;
+    }
+    return any != 0;
+}
+
+std::uint8_t stubs_of(Cache& cache, const Block& block) {
+    std::uint8_t stubs = 0;
+    for (std::uint32_t i = 0; i < block.exits; ++i)
+        if (cache.exits[block.first_exit + i].operand != 0) ++stubs;
+    return stubs;
 }
 
 }  // namespace
@@ -72,42 +77,67 @@ std::uint64_t NewBlocks::page(const NewBlock& block, std::size_t index) {
                   static_cast<std::uint32_t>(index)];
 }
 
-StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, std::uint32_t place) const {
+StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, std::uint32_t place, Cache& cache) const {
+    const bool counting = marks_count(block);
     StoredBlockHead head;
     head.place = place;
+    head.code = noted.code;
     head.guest_bytes = block.guest_bytes;
     head.hot_bytes = block.host_bytes;
     head.cold_bytes = noted.cold_bytes;
-    head.counted = block.counted;
+    head.mark_bytes = static_cast<std::uint16_t>(encode_marks(block.marks, block.instructions + 1u, counting, nullptr));
     head.instructions = block.instructions;
     head.exits = block.exits;
+    head.stubs = stubs_of(cache, block);
     head.relocations = noted.relocations;
     head.tuples = noted.tuples;
     head.pages = static_cast<std::uint8_t>(noted.pages);
-    head.code = noted.code;
     head.alignment = static_cast<std::uint8_t>((address_of(block.host) & 7u) | (address_of(noted.cold) & 7u) << 4);
     head.lane = block.lane;
     if (block.budgeted) head.flags |= StoredBlockHead::kBudgeted;
     if (block.indirect_entry != 0) head.flags |= StoredBlockHead::kIndirect;
-    head.bytes = static_cast<std::uint32_t>(stored_bytes(head));
+    if (block.counted != 0) head.flags |= StoredBlockHead::kCounted;
+    if (counting) head.flags |= StoredBlockHead::kMarksCount;
+    const std::size_t bytes = stored_bytes(head);
+    head.bytes = bytes <= kMostRecordBytes ? static_cast<std::uint16_t>(bytes) : 0;
     return head;
 }
 
+std::size_t NewBlocks::most_bytes(const NewBlock& noted, const Block& block) {
+    return sizeof(StoredBlockHead) + noted.tuples * sizeof(run::Tuple) +
+           noted.relocations * sizeof(x86_64::Relocation) + block.exits * sizeof(StoredExit) +
+           noted.pages * sizeof(std::uint16_t) + (block.instructions + 1u) * kMostMarkBytes + block.host_bytes +
+           noted.cold_bytes + sizeof(std::uint32_t);
+}
+
 void NewBlocks::write(const NewBlock& noted, const Block& block, const StoredBlockHead& head,
-                      const std::uint32_t* page_index, Cache& cache, std::uint8_t* record) {
-    Parts parts{record};
-    parts.put(&head, sizeof head);
-    parts.put(page_index, head.pages * sizeof(std::uint32_t));
-    parts.put(&words_[noted.first + noted.relocations], head.tuples * sizeof(run::Tuple));
-    parts.put(&words_[noted.first], head.relocations * sizeof(x86_64::Relocation));
-    std::array<StoredExit, 256> exits;
-    for (std::uint32_t i = 0; i < head.exits; ++i)
-        exits[i] = stored_form(cache, block, noted, cache.exits[block.first_exit + i]);
-    parts.put(exits.data(), head.exits * sizeof(StoredExit));
-    parts.put(block.marks, (head.instructions + std::size_t{1}) * sizeof(Mark));
-    parts.put(block.host, head.hot_bytes);
-    parts.put(noted.cold, head.cold_bytes);
-    const std::uint64_t checksum = checksum_of_record(record, head.bytes);
+                      const std::uint16_t* page_index, Cache& cache, std::uint8_t* record) {
+    std::uint8_t* at = record;
+    const auto put = [&at](const void* from, std::size_t bytes) {
+        __builtin_memcpy(at, from, bytes);
+        at += bytes;
+    };
+    put(&head, sizeof head);
+    put(&words_[noted.first + noted.relocations], head.tuples * sizeof(run::Tuple));
+    put(&words_[noted.first], head.relocations * sizeof(x86_64::Relocation));
+    std::uint8_t* const exits = at;
+    for (std::uint32_t i = 0; i < head.exits; ++i) {
+        const StoredExit exit = stored_form(cache, block, noted, cache.exits[block.first_exit + i]);
+        put(&exit, sizeof exit);
+    }
+    put(page_index, head.pages * sizeof(std::uint16_t));
+    at += encode_marks(block.marks, block.instructions + 1u, (head.flags & StoredBlockHead::kMarksCount) != 0, at);
+    put(block.host, head.hot_bytes);
+    std::size_t cold = 0;
+    for (std::uint32_t i = 0; i < head.exits; ++i) {
+        const StoredExit exit = reinterpret_cast<const StoredExit*>(exits)[i];
+        if (exit.operand == 0) continue;
+        put(noted.cold + cold, exit.stub - cold);
+        cold = exit.stub + x86_64::kExitToEngineBytes;
+    }
+    put(noted.cold + cold, head.cold_bytes - cold);
+    while (at < record + head.bytes) *at++ = 0;
+    const std::uint32_t checksum = checksum_of_record(record, head.bytes);
     __builtin_memcpy(record, &checksum, sizeof checksum);
 }
 

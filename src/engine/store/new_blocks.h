@@ -39,13 +39,18 @@ class NewBlocks {
     void clear();
     std::size_t bytes() const { return blocks_.bytes() + words_.bytes(); }
 
-    /// The head of its record, without its checksum and place in the file. `block`: the record in the cache.
-    StoredBlockHead head_of(const NewBlock& noted, const Block& block, std::uint32_t place) const;
+    /// The head of its record, without its checksum. `block`: the record in the cache. `bytes` is 0 if a record has
+    /// no room for it.
+    StoredBlockHead head_of(const NewBlock& noted, const Block& block, std::uint32_t place, Cache& cache) const;
+    /// Not less than the bytes of its record.
+    static std::size_t most_bytes(const NewBlock& noted, const Block& block);
     /// Writes the record with this head. `page_index`: those of the file's pages. `record` has head.bytes.
-    void write(const NewBlock& noted, const Block& block, const StoredBlockHead& head, const std::uint32_t* page_index,
+    void write(const NewBlock& noted, const Block& block, const StoredBlockHead& head, const std::uint16_t* page_index,
                Cache& cache, std::uint8_t* record);
 
   private:
+    static constexpr std::size_t kMostRecordBytes = 0xffff;
+
     Pool<NewBlock, kMost> blocks_;
     Pool<std::uint64_t, kMost * 8> words_;
 };

@@ -1,11 +1,14 @@
 // save.cpp: adds what a process has translated to the files of its mappings. A file is never changed: a new one has the
 // records of the one that is there now, byte by byte, and the new ones, and replaces it. Two processes that do that at
 // the same time each keep the old ones; one of them loses its new ones, until a process translates them again.
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "engine/freestanding/pages.h"
 #include "engine/store/checksum.h"
 #include "engine/store/directory.h"
+#include "engine/store/mapped_paths.h"
 #include "engine/store/new_file.h"
 #include "engine/store/store.h"
 
@@ -27,15 +30,15 @@ bool has_near_exits(Cache& cache, const Block& block) {
 
 }  // namespace
 
-/// Whether the block is alive, and not in the file already.
+/// Whether the block is alive, can be stored, and is not in the file already.
 bool Store::is_worth_storing(Cache& cache, const NewBlock& noted, const StoredFile& old) {
     const Block& block = cache.blocks[noted.block];
     StoredBlock same;
-    return !block.dead && has_near_exits(cache, block) &&
+    return !block.dead && (block.counted == 0 || block.counted == flavour_.classes) && has_near_exits(cache, block) &&
            !old.find(static_cast<std::uint32_t>(mappings_[noted.mapping].place_of(block.pc)), same);
 }
 
-/// The blocks of the old file as they are, with its pages.
+/// The blocks of the old file as they are and in their order, with its pages.
 void Store::copy_old(NewFile& file, const StoredMapping& mapping, const StoredFile& old) {
     if (!old.usable()) return;
     for (std::uint32_t i = 0; i < old.header().pages; ++i) {
@@ -45,18 +48,20 @@ void Store::copy_old(NewFile& file, const StoredMapping& mapping, const StoredFi
         if (at < mapping.bytes && mapping.content[at / kPageBytes] == page.content)
             file.index_of(at / kPageBytes) = index;
     }
-    StoredBlock block;
-    for (std::uint32_t i = 0; i < old.header().slots; ++i) {
-        const std::uint8_t* const record = old.in_slot(i, block);
-        if (record != nullptr)
-            __builtin_memcpy(file.add_record(block.head.place, block.head.bytes), record, block.head.bytes);
-    }
+    std::uint32_t copied = 0;
+    old.for_each_record([&](const std::uint8_t* record, const StoredBlock& block) {
+        const StoredBlockHead& head = block.head;
+        if (page_of_place(head.place) - old.header().first_page >= old.header().page_count ||
+            copied++ == old.header().blocks)
+            return;
+        __builtin_memcpy(file.add_record(head.place, head.bytes), record, head.bytes);
+    });
 }
 
 /// Adds the block, unless its code has changed since it was translated.
 void Store::store_block(NewFile& file, Cache& cache, const NewBlock& noted) {
     const StoredMapping& mapping = mappings_[noted.mapping];
-    std::array<std::uint32_t, x86_64::CodePages::kMost> pages{};
+    std::array<std::uint16_t, x86_64::CodePages::kMost> pages{};
     for (std::size_t i = 0; i < noted.pages; ++i) {
         const std::uint64_t at = new_blocks_.page(noted, i) - mapping.start;
         std::uint32_t& index = file.index_of(at / kPageBytes);
@@ -65,13 +70,61 @@ void Store::store_block(NewFile& file, Cache& cache, const NewBlock& noted) {
             const std::uint64_t now = checksum(at_address<const void>(mapping.start + at), kPageBytes) | 1;
             if (now != content) return;
             index = file.add_page({static_cast<std::uint32_t>((mapping.offset + at) / kPageBytes), 0, content});
+            if (index == NewFile::kNoPage) return;
         }
-        pages[i] = index;
+        pages[i] = static_cast<std::uint16_t>(index);
     }
     const Block& block = cache.blocks[noted.block];
     const auto place = static_cast<std::uint32_t>(mapping.place_of(block.pc));
-    const StoredBlockHead head = new_blocks_.head_of(noted, block, place);
+    const StoredBlockHead head = new_blocks_.head_of(noted, block, place, cache);
+    if (head.bytes == 0) return;
     new_blocks_.write(noted, block, head, pages.data(), cache, file.add_record(place, head.bytes));
+}
+
+/// The most that a new file has: what the old one has, and the new blocks that are worth storing. The others are taken
+/// out of the list. `fresh`: receives their number.
+NewFile::Sizes Store::sizes_of_new(Cache& cache, std::uint32_t number, const StoredFile& old, std::size_t old_bytes,
+                                   std::uint32_t& fresh) {
+    const StoredMapping& mapping = mappings_[number];
+    NewFile::Sizes sizes{old.header().blocks, old.header().pages, old_bytes,
+                         static_cast<std::uint32_t>(mapping.offset / kPageBytes),
+                         static_cast<std::uint32_t>(mapping.bytes / kPageBytes)};
+    if (old.header().page_count != 0) {
+        const std::uint32_t first = std::min(sizes.first_page, old.header().first_page);
+        const std::uint32_t end =
+            std::max(sizes.first_page + sizes.page_count, old.header().first_page + old.header().page_count);
+        sizes.first_page = first;
+        sizes.page_count = end - first;
+    }
+    for (std::uint32_t i = 1; i <= new_blocks_.count(); ++i) {
+        NewBlock& noted = new_blocks_[i];
+        if (noted.mapping != number) continue;
+        if (!is_worth_storing(cache, noted, old)) {
+            noted.mapping = 0;
+            continue;
+        }
+        ++fresh;
+        sizes.records += NewBlocks::most_bytes(noted, cache.blocks[noted.block]);
+        sizes.pages += static_cast<std::uint32_t>(noted.pages);
+    }
+    sizes.blocks += fresh;
+    return sizes;
+}
+
+/// Sets the paths of all mappings, by their addresses.
+void Store::find_paths() {
+    const auto visit = [](void* context, std::uint64_t start, std::string_view path) {
+        auto& store = *static_cast<Store*>(context);
+        for (std::uint32_t i = 1; i <= store.mapping_count_; ++i) {
+            StoredMapping& mapping = store.mappings_[i];
+            if (start < mapping.start || start >= mapping.start + mapping.bytes) continue;
+            const std::size_t most = sizeof mapping.path - 1;
+            const std::string_view end = path.substr(path.size() > most ? path.size() - most : 0);
+            __builtin_memcpy(mapping.path, end.data(), end.size());
+            mapping.path[end.size()] = 0;
+        }
+    };
+    for_each_mapped_path(visit, this);
 }
 
 void Store::save(Cache& cache, std::uint32_t number) {
@@ -81,25 +134,17 @@ void Store::save(Cache& cache, std::uint32_t number) {
     const StoredName name{mapping.key};
     const std::span<const std::uint8_t> old_bytes = directory.map(name, area_);
     const StoredFile old{old_bytes, mapping.key};
-    NewFile::Sizes sizes{old.header().blocks, old.header().pages, old_bytes.size()};
     std::uint32_t fresh = 0;
-    for (std::uint32_t i = 1; i <= new_blocks_.count(); ++i) {
-        const NewBlock& noted = new_blocks_[i];
-        if (noted.mapping != number || !is_worth_storing(cache, noted, old)) continue;
-        ++fresh;
-        sizes.records += new_blocks_.head_of(noted, cache.blocks[noted.block], 0).bytes;
-        sizes.pages += static_cast<std::uint32_t>(noted.pages);
-    }
-    sizes.blocks += fresh;
+    const NewFile::Sizes sizes = sizes_of_new(cache, number, old, old_bytes.size(), fresh);
     if (fresh >= kFewest + old.header().blocks / kPart) {
         NewStoredFile written{directory};
         NewFile file;
         if (file.begin(sizes, mapping.bytes / kPageBytes, area_, written)) {
             copy_old(file, mapping, old);
             for (std::uint32_t i = 1; i <= new_blocks_.count(); ++i)
-                if (new_blocks_[i].mapping == number && is_worth_storing(cache, new_blocks_[i], old))
-                    store_block(file, cache, new_blocks_[i]);
-            file.finish(mapping.key, mapping.path);
+                if (new_blocks_[i].mapping == number) store_block(file, cache, new_blocks_[i]);
+            if (!old.usable() && mapping.path[0] == 0) find_paths();
+            file.finish(mapping.key, old.usable() ? old.header().path : mapping.path);
             file.end();
             written.complete(name);
         }

@@ -20,18 +20,6 @@ namespace anyperf::engine {
 
 namespace {
 
-/// The path of the descriptor's file, for people; empty without /proc. The end of it if it does not fit.
-void read_path(int fd, char (&out)[256]) {
-    Line link;
-    const char* const name = link.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1}).view().data();
-    char path[4096];
-    const long length = kernel_call(__NR_readlink, address_of(name), address_of(path), sizeof path);
-    if (is_error(length)) return;
-    const auto bytes = static_cast<std::size_t>(length);
-    const std::size_t from = bytes < sizeof out ? 0 : bytes - (sizeof out - 1);
-    __builtin_memcpy(out, path + from, bytes - from);
-}
-
 /// The build id of this executable (ld --build-id, SHA-1). False if it has none.
 bool read_build_id(std::uint8_t (&out)[20]) {
     const auto* const header = &__ehdr_start;
@@ -102,7 +90,6 @@ std::uint32_t Store::add_mapping(int fd, std::uint64_t start, std::uint64_t byte
     mapping.start = start;
     mapping.bytes = bytes;
     mapping.offset = offset;
-    read_path(fd, mapping.path);
     return ++mapping_count_;
 }
 
@@ -148,43 +135,50 @@ void Store::open(StoredMapping& mapping) {
     mapping.file_bytes = {};
 }
 
-/// The checksum of a page of the mapping `number`, which is read once; 0 if it is not that mapping's any more.
-std::uint64_t Store::content_of(const Cache& cache, std::uint32_t number, std::uint64_t page) {
-    const StoredMapping& mapping = mappings_[number];
-    if (page - mapping.start >= mapping.bytes) return 0;
-    const ExecutableRange* const range = cache.executable.find(page);
-    if (range == nullptr || range->stored != number || range->writable || range->shared) return 0;
+/// The checksum of a page of the range, which has a mapping; it is read once.
+std::uint64_t Store::content_in(const ExecutableRange& range, std::uint64_t page) {
+    const StoredMapping& mapping = mappings_[range.stored];
     std::uint64_t& content = mapping.content[(page - mapping.start) / kPageBytes];
     if (content == 0) content = checksum(at_address<const void>(page), kPageBytes) | 1;
     return content;
 }
 
+/// The checksum of a page of the mapping `number`; 0 if it is not that mapping's any more.
+std::uint64_t Store::content_of(const Cache& cache, std::uint32_t number, std::uint64_t page) {
+    const StoredMapping& mapping = mappings_[number];
+    if (page - mapping.start >= mapping.bytes) return 0;
+    const ExecutableRange* const range = cache.executable.find(page);
+    if (range == nullptr || range->stored != number || range->writable || range->shared) return 0;
+    return content_in(*range, page);
+}
+
 /// Whether the code that the block was made from is what the program has in memory. Pages are read once, so the bytes
 /// of the block itself are compared again: a debugger may have written a breakpoint since.
-bool Store::is_unchanged(const Cache& cache, std::uint32_t number, const StoredBlock& stored, std::uint64_t pc) {
-    const StoredMapping& mapping = mappings_[number];
+bool Store::is_unchanged(const Cache& cache, const ExecutableRange& range, const StoredBlock& stored,
+                         std::uint64_t pc) {
+    const StoredMapping& mapping = mappings_[range.stored];
     for (std::size_t i = 0; i < stored.head.pages; ++i) {
-        const StoredPage page = mapping.file.page(stored.pages[i]);
+        const StoredPage page = mapping.file.page(stored.page(i));
         const std::uint64_t address = mapping.start + page.number * kPageBytes - mapping.offset;
-        if (page.content == 0 || content_of(cache, number, address) != page.content) return false;
+        const std::uint64_t content = address - range.start < range.end - range.start
+                                          ? content_in(range, address)
+                                          : content_of(cache, range.stored, address);
+        if (page.content == 0 || content != page.content) return false;
     }
     return stored.head.pages != 0 &&
            checksum32(at_address<const void>(pc), stored.head.guest_bytes) == stored.head.code;
 }
 
-bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, std::uint32_t number, std::uint64_t pc, bool indirect,
-                     Loaded& loaded) {
-    const StoredMapping& mapping = mappings_[number];
+bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableRange& range, std::uint64_t pc,
+                     std::uint32_t record, bool indirect, Loaded& loaded) {
+    const StoredMapping& mapping = mappings_[range.stored];
     StoredBlock& stored = loaded.stored;
-    if (!mapping.file.find(static_cast<std::uint32_t>(mapping.place_of(pc)), stored)) return false;
-    const StoredBlockHead& head = stored.head;
-    if ((head.counted != 0 && head.counted != flavour_.classes) || (stored.budgeted() && flavour_.budgeted == 0) ||
-        !is_unchanged(cache, number, stored, pc))
-        return false;
+    if (!mapping.file.read(record, static_cast<std::uint32_t>(mapping.place_of(pc)), stored)) return false;
+    if ((stored.budgeted() && flavour_.budgeted == 0) || !is_unchanged(cache, range, stored, pc)) return false;
     Arena* const arena = cache.is_full() ? nullptr : x86_64::prepared_arena(cache, pc);
     // A loaded block is written where it is executed.
     if (arena == nullptr || arena->has_separate_writes()) return false;
-    loaded.block = load_block(cache, *arena, tuples, stored, pc, indirect || stored.indirect());
+    loaded.block = load_block(cache, *arena, tuples, stored, pc, flavour_.classes, indirect || stored.indirect());
     if (loaded.block == nullptr || !cache.add(*loaded.block)) return false;
     // Its entry is reached from here on, as it has been in the process that stored it.
     if (loaded.block->indirect_entry != 0 && !indirect) cache.add_to_table(loaded.block->indirect_entry);
@@ -193,12 +187,10 @@ bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, std::uint32_t num
 
 /// Adds what follows a loaded block: where its exits led when it was stored, and where the function that it calls
 /// returns.
-void Store::add_successors(const Cache& cache, const StoredMapping& mapping, const Loaded& loaded, Wanted& wanted) {
+void Store::add_successors(const Cache& cache, const Loaded& loaded, Wanted& wanted) {
     const Block& block = *loaded.block;
     const auto add = [&](std::uint64_t target, ExitId exit) {
-        if (!wanted.add({target, exit})) return;
-        cache.prefetch(target);
-        mapping.file.prefetch(static_cast<std::uint32_t>(mapping.place_of(target)));
+        if (wanted.add({target, exit})) cache.prefetch(target);
     };
     for (std::uint32_t i = 0; i < block.exits; ++i)
         if (loaded.stored.exits[i].was_linked != 0)
@@ -210,28 +202,42 @@ void Store::add_successors(const Cache& cache, const StoredMapping& mapping, con
             add(block.pc + static_cast<std::uint64_t>(std::int64_t{relocation.value}), 0);
 }
 
+/// Finds the record of a successor that the cache does not have, and prefetches it and the code that it is compared
+/// with.
+void Store::look_up(Cache& cache, const StoredMapping& mapping, const ExecutableRange& range,
+                    Wanted::Successor& successor) {
+    const std::uint64_t pc = successor.target;
+    if (pc - range.start >= range.end - range.start || cache.find(pc) != nullptr) return;
+    successor.record = mapping.file.record_of(static_cast<std::uint32_t>(mapping.place_of(pc)));
+    if (successor.record == 0) return;
+    mapping.file.prefetch(successor.record);
+    __builtin_prefetch(at_address<const void>(pc));
+}
+
 // With the block come those that follow it: each saves a way through the engine.
 Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
                    const ExecutableRange& range, std::uint64_t pc, bool indirect) {
+    constexpr std::size_t kAhead = 3;  // blocks between the lookup of a record and its use
     follow_flavour(cache, counting);
-    const std::uint32_t number = range.stored;
-    StoredMapping& mapping = mappings_[number];
+    StoredMapping& mapping = mappings_[range.stored];
     if (!mapping.opened) open(mapping);
-    if (!mapping.file.usable()) return nullptr;
+    const std::uint32_t record = mapping.file.record_of(static_cast<std::uint32_t>(mapping.place_of(pc)));
     Loaded loaded;
-    if (!load_one(cache, tuples, number, pc, indirect, loaded)) return nullptr;
+    if (record == 0 || !load_one(cache, tuples, range, pc, record, indirect, loaded)) return nullptr;
     Block* const first = loaded.block;
     Wanted wanted;
-    add_successors(cache, mapping, loaded, wanted);
-    for (std::size_t i = 0; i < wanted.count; ++i) {
-        const auto [target, exit] = wanted.successor[i];
-        Block* next = cache.find(target);
-        if (next == nullptr && target - range.start < range.end - range.start &&
-            load_one(cache, tuples, number, target, false, loaded)) {
+    add_successors(cache, loaded, wanted);
+    for (std::size_t i = 0, looked_up = 0; i < wanted.count; ++i) {
+        for (; looked_up < wanted.count && looked_up <= i + kAhead; ++looked_up)
+            look_up(cache, mapping, range, wanted.successor[looked_up]);
+        const Wanted::Successor successor = wanted.successor[i];
+        Block* next = cache.find(successor.target);
+        if (next == nullptr && successor.record != 0 &&
+            load_one(cache, tuples, range, successor.target, successor.record, false, loaded)) {
             next = loaded.block;
-            add_successors(cache, mapping, loaded, wanted);
+            add_successors(cache, loaded, wanted);
         }
-        if (next != nullptr && exit != 0) cache.link(exit, *next);
+        if (next != nullptr && successor.exit != 0) cache.link(successor.exit, *next);
     }
     return first;
 }

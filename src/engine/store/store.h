@@ -36,12 +36,11 @@
 
 #include "engine/cache/cache.h"
 #include "engine/store/new_blocks.h"
+#include "engine/store/new_file.h"
 #include "engine/store/stored_file.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine {
-
-class NewFile;
 
 /// An executable mapping of a file.
 struct StoredMapping {
@@ -54,7 +53,7 @@ struct StoredMapping {
     StoredFile file;
     std::span<const std::uint8_t> file_bytes;
     std::uint32_t new_blocks = 0;
-    char path[256] = {};
+    char path[256] = {};  ///< of the translated file, once save() has looked for it; the end of it if it does not fit
 
     std::uint64_t place_of(std::uint64_t pc) const { return pc - start + offset; }
 };
@@ -102,7 +101,8 @@ class Store {
     static void close(StoredMapping& mapping);
     void follow_flavour(const Cache& cache, const x86_64::Counting& counting);
     std::uint64_t content_of(const Cache& cache, std::uint32_t number, std::uint64_t page);
-    bool is_unchanged(const Cache& cache, std::uint32_t number, const StoredBlock& stored, std::uint64_t pc);
+    std::uint64_t content_in(const ExecutableRange& range, std::uint64_t page);
+    bool is_unchanged(const Cache& cache, const ExecutableRange& range, const StoredBlock& stored, std::uint64_t pc);
     /// A block that has been loaded, and its record.
     struct Loaded {
         Block* block;
@@ -113,7 +113,8 @@ class Store {
         static constexpr std::size_t kMost = 64;
         struct Successor {
             std::uint64_t target;
-            ExitId exit;  ///< leads there; 0: none
+            ExitId exit;               ///< leads there; 0: none
+            std::uint32_t record = 0;  ///< of the block, once it has been looked up; 0: there is none, or it is loaded
         };
         Successor successor[kMost];
         std::size_t count = 0;
@@ -124,10 +125,15 @@ class Store {
             return true;
         }
     };
-    static void add_successors(const Cache& cache, const StoredMapping& mapping, const Loaded& loaded, Wanted& wanted);
-    bool load_one(Cache& cache, x86_64::TupleTable& tuples, std::uint32_t number, std::uint64_t pc, bool indirect,
-                  Loaded& loaded);
+    static void add_successors(const Cache& cache, const Loaded& loaded, Wanted& wanted);
+    static void look_up(Cache& cache, const StoredMapping& mapping, const ExecutableRange& range,
+                        Wanted::Successor& successor);
+    bool load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableRange& range, std::uint64_t pc,
+                  std::uint32_t record, bool indirect, Loaded& loaded);
+    void find_paths();
     void save(Cache& cache, std::uint32_t number);
+    NewFile::Sizes sizes_of_new(Cache& cache, std::uint32_t number, const StoredFile& old, std::size_t old_bytes,
+                                std::uint32_t& fresh);
     bool is_worth_storing(Cache& cache, const NewBlock& noted, const StoredFile& old);
     static void copy_old(NewFile& file, const StoredMapping& mapping, const StoredFile& old);
     void store_block(NewFile& file, Cache& cache, const NewBlock& noted);

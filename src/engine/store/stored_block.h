@@ -1,5 +1,9 @@
 // stored_block.h: the record of one block in a file of stored translations. The parts follow each other in the order of
-// StoredBlock's members; each begins at a multiple of 8 bytes.
+// StoredBlock's members, without gaps; a record begins at a multiple of 4 bytes.
+//
+// What follows from the rest is left out. A stub is the same code for each exit, so the cold code is stored without its
+// stubs. A mark mostly says that an instruction was copied as it is: that takes one byte (decode_marks()). A file of
+// cc1 has 120 bytes a block so, instead of 242.
 #pragma once
 
 #include <cstddef>
@@ -13,52 +17,65 @@
 namespace anyperf::engine {
 
 struct StoredBlockHead {
-    std::uint64_t checksum = 0;  ///< of the record after this word
-    std::uint32_t bytes = 0;     ///< of the record
+    std::uint32_t checksum = 0;  ///< of the record after this word
     std::uint32_t place = 0;     ///< offset in the translated file of the block's first instruction
+    std::uint32_t code = 0;      ///< checksum32() of the application's code that it was made from
+    std::uint16_t bytes = 0;     ///< of the record
     std::uint16_t guest_bytes = 0;
     std::uint16_t hot_bytes = 0;
-    std::uint16_t cold_bytes = 0;
-    std::uint16_t unused = 0;
-    x86_64::ClassSet counted = 0;
+    std::uint16_t cold_bytes = 0;  ///< with the stubs
+    std::uint16_t mark_bytes = 0;
     std::uint8_t instructions = 0;
     std::uint8_t exits = 0;
+    std::uint8_t stubs = 0;  ///< exits that have one
     std::uint8_t relocations = 0;
     std::uint8_t tuples = 0;
     std::uint8_t pages = 0;
     std::uint8_t alignment = 0;  ///< address of the hot code, of the cold code, modulo 8: a nibble each
     std::uint8_t lane = 0;
     std::uint8_t flags = 0;
-    std::uint32_t code = 0;                       ///< checksum32() of the application's code that it was made from
-    static constexpr std::uint8_t kBudgeted = 1;  ///< as Block::budgeted
-    static constexpr std::uint8_t kIndirect = 2;  ///< an indirect branch has led to it
+    std::uint8_t unused = 0;
+    static constexpr std::uint8_t kBudgeted = 1;    ///< as Block::budgeted
+    static constexpr std::uint8_t kIndirect = 2;    ///< an indirect branch has led to it
+    static constexpr std::uint8_t kCounted = 4;     ///< its code counts the classes of the file's key; else none
+    static constexpr std::uint8_t kMarksCount = 8;  ///< its marks say what has been counted for an instruction
 };
-static_assert(sizeof(StoredBlockHead) == 40);
+static_assert(sizeof(StoredBlockHead) == 32);
 
-struct StoredExit {
+struct [[gnu::packed]] StoredExit {
     std::int32_t target = 0;    ///< its distance from the block's first instruction
-    std::uint32_t stub = 0;     ///< place of the stub in the cold code
     std::uint16_t operand = 0;  ///< as Exit::operand; 0: the exit has no stub
+    std::uint16_t stub = 0;     ///< place of the stub in the cold code; stubs have rising places
     std::uint8_t control = 0;
-    std::uint8_t length = 0;
-    std::uint32_t was_linked = 0;  ///< 1: the way was taken when the block was stored
+    std::uint8_t length : 7 = 0;
+    std::uint8_t was_linked : 1 = 0;  ///< the way was taken when the block was stored
 };
+static_assert(sizeof(StoredExit) == 10);
 
-/// A record that has been checked: the parts have their sizes, and every place in them is inside of the block.
+/// A record that has been checked: the parts have their sizes, and every place in them but those of marks is inside of
+/// the block.
 struct StoredBlock {
     StoredBlockHead head;
-    const std::uint32_t* pages = nullptr;  ///< indexes of the file's pages
     const run::Tuple* tuples = nullptr;
     const x86_64::Relocation* relocations = nullptr;
     const StoredExit* exits = nullptr;
-    const Mark* marks = nullptr;  ///< one more than instructions
+    const std::uint8_t* pages = nullptr;  ///< indexes of the file's pages, two bytes each
+    const std::uint8_t* marks = nullptr;  ///< for decode_marks()
     const std::uint8_t* hot = nullptr;
-    const std::uint8_t* cold = nullptr;
+    const std::uint8_t* cold = nullptr;  ///< without the stubs
 
     bool budgeted() const { return (head.flags & StoredBlockHead::kBudgeted) != 0; }
     bool indirect() const { return (head.flags & StoredBlockHead::kIndirect) != 0; }
+    bool counted() const { return (head.flags & StoredBlockHead::kCounted) != 0; }
     unsigned hot_alignment() const { return head.alignment & 7u; }
     unsigned cold_alignment() const { return head.alignment >> 4; }
+    std::uint16_t page(std::size_t index) const {
+        std::uint16_t value;
+        __builtin_memcpy(&value, pages + index * sizeof value, sizeof value);
+        return value;
+    }
+    /// Bytes of `cold`.
+    std::size_t cold_rest() const;
 };
 
 /// The bytes of a record with these counts.
@@ -70,7 +87,14 @@ bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out);
 /// Sets the pointers of `block` to the parts of a record that begins at `record`, by the counts of its head.
 void locate_parts(const std::uint8_t* record, StoredBlock& block);
 
+/// Writes the block's marks, one more than it has instructions, to `out`. False if they are damaged.
+bool decode_marks(const StoredBlock& block, Mark* out);
+/// Stores `count` marks at `to`, which has room for kMostMarkBytes each, or only counts their bytes if it is null.
+/// Returns these. `counting`: with what was counted for the instructions.
+std::size_t encode_marks(const Mark* marks, std::size_t count, bool counting, std::uint8_t* to);
+inline constexpr std::size_t kMostMarkBytes = 9;
+
 /// The checksum of a record, as StoredBlockHead::checksum has it.
-std::uint64_t checksum_of_record(const std::uint8_t* record, std::size_t bytes);
+std::uint32_t checksum_of_record(const std::uint8_t* record, std::size_t bytes);
 
 }  // namespace anyperf::engine

@@ -1,5 +1,7 @@
 #include "engine/store/stored_file.h"
 
+#include <algorithm>
+
 #include "engine/store/checksum.h"
 
 namespace anyperf::engine {
@@ -7,15 +9,16 @@ namespace anyperf::engine {
 namespace {
 
 /// Whether `count` entries of `size` bytes at `at` are inside of the file.
-bool fits(const run::StoredCodeHeader& header, std::uint32_t at, std::uint32_t count, std::size_t size) {
+bool fits(const run::StoredCodeHeader& header, std::uint32_t at, std::uint64_t count, std::size_t size) {
     return at >= sizeof header && at <= header.file_bytes && (header.file_bytes - at) / size >= count;
 }
 
 bool is_valid(const run::StoredCodeHeader& header, std::size_t bytes) {
     return header.magic == run::kStoredCodeMagic && header.checksum == checksum_of_head(header) &&
-           header.file_bytes == bytes && header.slots != 0 && (header.slots & (header.slots - 1)) == 0 &&
-           header.blocks < header.slots && fits(header, header.slots_at, header.slots, sizeof(StoredSlot)) &&
-           fits(header, header.pages_at, header.pages, sizeof(StoredPage));
+           header.file_bytes == bytes &&
+           fits(header, header.starts_at, std::uint64_t{header.page_count} + 1, sizeof(std::uint32_t)) &&
+           fits(header, header.blocks_at, header.blocks, sizeof(StoredPlace)) &&
+           fits(header, header.pages_at, header.pages, sizeof(StoredPage)) && fits(header, header.records_at, 0, 1);
 }
 
 }  // namespace
@@ -31,36 +34,34 @@ StoredFile::StoredFile(std::span<const std::uint8_t> bytes, const run::StoredCod
     if (is_valid(header_, bytes.size()) && header_.key == key) bytes_ = bytes;
 }
 
-StoredSlot StoredFile::slot(std::uint32_t index) const {
-    StoredSlot slot;
-    __builtin_memcpy(&slot, bytes_.data() + header_.slots_at + std::size_t{index} * sizeof slot, sizeof slot);
-    return slot;
-}
-
 StoredPage StoredFile::page(std::uint32_t index) const {
-    StoredPage page{~0u, 0, 0};
-    if (index < header_.pages)
-        __builtin_memcpy(&page, bytes_.data() + header_.pages_at + std::size_t{index} * sizeof page, sizeof page);
-    return page;
+    return index < header_.pages ? entry<StoredPage>(header_.pages_at, index) : StoredPage{~0u, 0, 0};
 }
 
-const std::uint8_t* StoredFile::in_slot(std::uint32_t index, StoredBlock& out) const {
-    const StoredSlot found = slot(index);
-    if (found.place == 0 || found.at > bytes_.size()) return nullptr;
-    const std::span<const std::uint8_t> record = bytes_.subspan(found.at);
-    return parse_stored_block(record, out) && out.head.place == found.place - 1 ? record.data() : nullptr;
-}
-
-// A damaged table may be full, so the search is bounded.
-bool StoredFile::find(std::uint32_t place, StoredBlock& out) const {
-    if (!usable()) return false;
-    std::uint32_t index = first_slot(place, header_.slots);
-    for (std::uint32_t i = 0; i < header_.slots; ++i, index = (index + 1) & (header_.slots - 1)) {
-        const StoredSlot found = slot(index);
-        if (found.place == 0) return false;
-        if (found.place == place + 1) return in_slot(index, out) != nullptr;
+std::uint32_t StoredFile::record_of(std::uint32_t place) const {
+    const std::uint32_t page = page_of_place(place) - header_.first_page;
+    if (!usable() || page >= header_.page_count) return 0;
+    std::uint32_t low = entry<std::uint32_t>(header_.starts_at, page);
+    std::uint32_t high = std::min(entry<std::uint32_t>(header_.starts_at, page + 1), header_.blocks);
+    while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        const auto found = entry<StoredPlace>(header_.blocks_at, middle);
+        if (found.place == place) return found.at;
+        if (found.place < place)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return false;
+    return 0;
+}
+
+bool StoredFile::read(std::uint32_t record, std::uint32_t place, StoredBlock& out) const {
+    return record < bytes_.size() && parse_stored_block(bytes_.subspan(record), out) && out.head.place == place;
+}
+
+bool StoredFile::find(std::uint32_t place, StoredBlock& out) const {
+    const std::uint32_t record = record_of(place);
+    return record != 0 && read(record, place, out);
 }
 
 }  // namespace anyperf::engine

@@ -39,7 +39,7 @@ class IndirectEntryAt {
         code.mov(rax, kLookupMiss);
         code.jmp(report);
         entry_.pc = pc;
-        emit_indirect_entry(code, cold, entry_, lookup_miss, by_loop);
+        emit_indirect_entry(code, cold, entry_, 1, lookup_miss, by_loop);
         code.mov(rax, kHere);
         code.jmp(report);
         branch_ = reinterpret_cast<Branch>(code.at());

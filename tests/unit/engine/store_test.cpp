@@ -124,9 +124,10 @@ class StoredBlocks : public testing::TestWithParam<int> {
         noted_.clear();
         EXPECT_TRUE(noted_.add(1, cache_.id_of(*block), relocations_,
                                checksum32(at_address<const void>(block->pc), block->guest_bytes)));
-        const StoredBlockHead head = noted_.head_of(noted_[1], *block, static_cast<std::uint32_t>(offset));
+        const StoredBlockHead head = noted_.head_of(noted_[1], *block, static_cast<std::uint32_t>(offset), cache_);
+        EXPECT_LE(head.bytes, NewBlocks::most_bytes(noted_[1], *block));
         Bytes record(head.bytes);
-        const std::uint32_t pages[x86_64::CodePages::kMost]{};
+        const std::uint16_t pages[x86_64::CodePages::kMost]{};
         noted_.write(noted_[1], *block, head, pages, cache_, record.data());
         return record;
     }
@@ -188,7 +189,7 @@ TEST_P(StoredBlocks, AreWhatTheTranslatorMakesElsewhere) {
         const Snapshot expected = snapshot(*made, parsed.head.cold_bytes);
         begin_block();
         const Block* const block =
-            load_block(cache_, *x86_64::prepared_arena(cache_, pc), *tuples_, parsed, pc, indirect);
+            load_block(cache_, *x86_64::prepared_arena(cache_, pc), *tuples_, parsed, pc, counting_.open, indirect);
         ASSERT_NE(block, nullptr) << offset;
         ASSERT_EQ(snapshot(*block, parsed.head.cold_bytes), expected) << offset;
         ++loaded;
@@ -293,13 +294,16 @@ TEST_F(StoreFiles, FindTheirBlocksAndRefuseOtherKeys) {
     NewStoredFile written{directory};
     NewFile file;
     constexpr std::uint32_t kBlocks = 10'000;  // more than the buffer has room for
-    ASSERT_TRUE(file.begin({kBlocks, 1, std::size_t{kBlocks} * 128}, 4, area_, written));
+    constexpr std::uint32_t kFirst = 0x5000;
+    ASSERT_TRUE(file.begin({kBlocks, 1, std::size_t{kBlocks} * 128, kFirst >> 12, 4}, 4, area_, written));
     EXPECT_EQ(file.add_page({3, 0, 99}), 0u);
-    for (head.place = 0; head.place < kBlocks; ++head.place) {
-        head.bytes = static_cast<std::uint32_t>(stored_bytes(head));
+    // 7919 is a prime, so the blocks are added in an order of their own, and each once.
+    for (std::uint32_t i = 0; i < kBlocks; ++i) {
+        head.place = kFirst + i * 7919 % kBlocks;
+        head.bytes = static_cast<std::uint16_t>(stored_bytes(head));
         std::uint8_t* const record = file.add_record(head.place, head.bytes);
         __builtin_memcpy(record, &head, sizeof head);
-        const std::uint64_t checksum = checksum_of_record(record, head.bytes);
+        const std::uint32_t checksum = checksum_of_record(record, head.bytes);
         __builtin_memcpy(record, &checksum, sizeof checksum);
     }
     file.finish(key, {});
@@ -309,8 +313,14 @@ TEST_F(StoreFiles, FindTheirBlocksAndRefuseOtherKeys) {
     const StoredFile stored{bytes, key};
     ASSERT_TRUE(stored.usable());
     StoredBlock block;
-    for (std::uint32_t place = 0; place < kBlocks; ++place) EXPECT_TRUE(stored.find(place, block));
-    EXPECT_FALSE(stored.find(kBlocks, block));
+    for (std::uint32_t i = 0; i < kBlocks; ++i) EXPECT_TRUE(stored.find(kFirst + i, block)) << i;
+    for (const std::uint32_t none : {0u, kFirst - 1, kFirst + kBlocks, ~0u})
+        EXPECT_FALSE(stored.find(none, block)) << none;
+    std::uint32_t visited = 0;
+    stored.for_each_record([&](const std::uint8_t*, const StoredBlock& record) {
+        EXPECT_EQ(record.head.place, kFirst + visited++ * 7919 % kBlocks);
+    });
+    EXPECT_EQ(visited, kBlocks);
     EXPECT_EQ(stored.page(0).content, 99u);
     EXPECT_EQ(stored.page(1).content, 0u);
     key.inode = 8;

@@ -32,7 +32,8 @@ const std::uint8_t* emit_mismatch(Emitter& cold, IndirectEntry& entry, std::uint
 }
 
 /// A match is a taken jump over the jump to the mismatch code.
-void emit_jrcxz(Emitter& code, IndirectEntry& entry, const std::uint8_t* mismatch) {
+void emit_jrcxz(Emitter& code, IndirectEntry& entry, IndirectEntryId id, const std::uint8_t* mismatch) {
+    code.u32(id);
     entry.host = code.at();
     code.mov(kScratchRegister, -entry.pc);
     code.lea_sum(kTargetRegister, kTargetRegister, kScratchRegister);
@@ -43,9 +44,10 @@ void emit_jrcxz(Emitter& code, IndirectEntry& entry, const std::uint8_t* mismatc
 
 /// A match falls through. The register holds target - pc + 1; `loop` decrements it and jumps unless it became 0. Its
 /// displacement has 8 bits, so the long jump to the mismatch code is placed right before the entry.
-void emit_loop(Emitter& code, IndirectEntry& entry, const std::uint8_t* mismatch) {
+void emit_loop(Emitter& code, IndirectEntry& entry, IndirectEntryId id, const std::uint8_t* mismatch) {
     const std::uint8_t* const to_mismatch = code.at();
     code.jmp(mismatch);
+    code.u32(id);
     entry.host = code.at();
     code.mov(kScratchRegister, 1 - entry.pc);
     code.lea_sum(kTargetRegister, kTargetRegister, kScratchRegister);
@@ -54,11 +56,16 @@ void emit_loop(Emitter& code, IndirectEntry& entry, const std::uint8_t* mismatch
 
 }  // namespace
 
-void emit_indirect_entry(Emitter& code, Emitter& cold, IndirectEntry& entry, std::uint64_t lookup_miss, bool by_loop) {
+void emit_indirect_entry(Emitter& code, Emitter& cold, IndirectEntry& entry, IndirectEntryId id,
+                         std::uint64_t lookup_miss, bool by_loop) {
     const std::uint8_t* const mismatch = emit_mismatch(cold, entry, lookup_miss);
-    by_loop ? emit_loop(code, entry, mismatch) : emit_jrcxz(code, entry, mismatch);
+    by_loop ? emit_loop(code, entry, id, mismatch) : emit_jrcxz(code, entry, id, mismatch);
     code.load_gs(kTargetRegister, spill_of(kTargetRegister));
     code.load_gs(kScratchRegister, spill_of(kScratchRegister));
+}
+
+void emit_indirect_entry(Cache& cache, IndirectEntryId id, Emitter& code, Emitter& cold) {
+    emit_indirect_entry(code, cold, cache.indirect_entries[id], id, cache.lookup_miss(), cache.entries_use_loop);
 }
 
 void add_indirect_entry(Cache& cache, Block& block) {
@@ -72,8 +79,7 @@ void add_indirect_entry(Cache& cache, Block& block) {
         // The entry follows the data that only it needs, so that both are one piece.
         Emitter data{room.first(kEntryRoom / 2), arena.to_writable()};
         Emitter code{room.subspan(kEntryRoom / 2, kEntryRoom / 2), arena.to_writable()};
-        emit_indirect_entry(code, data, cache.indirect_entries[block.indirect_entry], cache.lookup_miss(),
-                            cache.entries_use_loop);
+        emit_indirect_entry(cache, block.indirect_entry, code, data);
         code.jmp(block.host);
         arena.commit_cold(code.at());
         return;

@@ -63,11 +63,14 @@ namespace anyperf::engine::x86_64 {
 inline constexpr Register kTargetRegister = rcx;
 inline constexpr Register kScratchRegister = r11;
 
-/// Writes the indirect entry for `entry.pc` at the end of `code`, and sets `entry.host` and `entry.on_mismatch`. On a
-/// match it reloads both registers from their spill slots and falls through to whatever `code` receives next. The cold
-/// part gets the on_mismatch word, which leads to `lookup_miss` (a host address) until Cache::add_to_table changes it.
-/// `by_loop`: compare with `loop`, otherwise with jrcxz; see loop_is_fast() in cpuid.h.
-void emit_indirect_entry(Emitter& code, Emitter& cold, IndirectEntry& entry, std::uint64_t lookup_miss, bool by_loop);
+/// Writes the number of the indirect entry and the entry for `entry.pc` at the end of `code`, and sets `entry.host` and
+/// `entry.on_mismatch`. On a match it reloads both registers from their spill slots and falls through to whatever
+/// `code` receives next. The cold part gets the on_mismatch word, which leads to `lookup_miss` (a host address) until
+/// Cache::add_to_table changes it. `by_loop`: compare with `loop`, otherwise with jrcxz; see loop_is_fast() in cpuid.h.
+void emit_indirect_entry(Emitter& code, Emitter& cold, IndirectEntry& entry, IndirectEntryId id,
+                         std::uint64_t lookup_miss, bool by_loop);
+/// The same for an entry of the cache.
+void emit_indirect_entry(Cache& cache, IndirectEntryId id, Emitter& code, Emitter& cold);
 
 /// Writes an indirect entry for the block, in the cold part of its arena, with a jump to the block. It is not yet in
 /// the table (Cache::add_to_table). Without room the block stays without one. Precondition: the cache's lock is held.

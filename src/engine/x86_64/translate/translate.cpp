@@ -14,6 +14,7 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
     here.lent = (index <= lent_until_ ? lent_ : rsp) & 7u;
     here.spilled = spilled;
+    if (!marks_count_ && !path_step_) return;  // of a step the engine asks how it ended
     const ClassSet classes = index < decoded_.count ? counted_in_advance(index) : ClassSet{0};
     here.set_classes(classes);
     const InstructionCost cost = classes != 0 ? costs_[index] : InstructionCost{};
@@ -164,8 +165,7 @@ Block* Translation::emit_block(bool indirect_entry) {
     if (indirect_entry) {
         block_->indirect_entry = cache_.new_indirect_entry(code_.pc);
         if (block_->indirect_entry == 0) return nullptr;
-        emit_indirect_entry(hot_, cold_, cache_.indirect_entries[block_->indirect_entry], cache_.lookup_miss(),
-                            cache_.entries_use_loop);
+        emit_indirect_entry(cache_, block_->indirect_entry, hot_, cold_);
     }
     block_->host = hot_.at();
     if (relocations_ != nullptr) {

@@ -119,6 +119,7 @@ class Translation {
           instrumentation_(instrumentation),
           exact_(exact != nullptr && exact->on() ? exact : nullptr),
           relocations_(relocations),
+          marks_count_(counting_.on() || exact_ != nullptr || cache.pairs_returns),
           hot_(arena.hot(), arena.to_writable()),
           cold_(arena.cold(), arena.to_writable()) {}
 
@@ -356,6 +357,7 @@ class Translation {
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     bool path_step_ = false;            ///< the limit is kPathStep
     bool counts_executions_ = false;
+    bool marks_count_;  ///< marks say what was counted for an instruction; else nobody asks
     Emitter hot_;
     Emitter cold_;
     CodeBytes code_;
