@@ -25,12 +25,21 @@ void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
     kernel_call(__NR_madvise, from, start + bytes - from, MADV_HUGEPAGE);
 }
 
+/// Maps a page without access on either side, so that a program that writes past its own memory does not write to code.
+/// Where another mapping is in the way there is none.
+void map_guards(std::uint64_t start, std::size_t bytes) {
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    for (const std::uint64_t at : {start - kPageBytes, start + bytes})
+        map_own_pages_at(at, kPageBytes, PROT_NONE, kFlags);
+}
+
 }  // namespace
 
 bool Arena::map_at(std::uint64_t address, bool exactly, bool separate) {
     // Kept if the mapping fails: map_near() tries up to ten addresses.
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
     if (blocks_ == nullptr || !memory_.map_at(address, kBytes, exactly, separate)) return false;
+    map_guards(memory_.start(), kBytes);
     prefer_large_pages(memory_.start(), kHotBytes);
     prefer_large_pages(memory_.start() + kHotBytes, kBytes - kHotBytes);
     return true;

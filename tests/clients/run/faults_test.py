@@ -2,6 +2,7 @@
 killed in the middle of a request, the broker is killed. The scenarios are in faults.c."""
 import errno
 import os
+import re
 import resource
 import shutil
 import signal
@@ -12,6 +13,39 @@ from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 HERE = Path(__file__).resolve().parent
+
+
+# A program with many small mappings, which shows what it sees of its memory and waits.
+MAPS = """
+import mmap, os, sys
+maps = [mmap.mmap(-1, 4096 * (i % 7 + 1)) for i in range(200)]
+print(os.getpid(), open("/proc/self/maps").read(), "end", sep="\\n", flush=True)
+sys.stdin.readline()
+"""
+
+
+def ranges(maps):
+    """The start, end and rights of each mapping."""
+    return [(int(start, 16), int(end, 16), rights) for start, end, rights in re.findall(r"(?m)^(\w+)-(\w+) (\S+) ", maps)]
+
+
+class Memory(unittest.TestCase):
+    def test_no_memory_of_the_engine_that_can_be_written_is_next_to_the_programs(self):
+        for words, settings in ((["run"], {}), (["run", "--count", "--count-to", "/dev/null"], {}), (["run"], {"ANYPERF_ENGINE_SEPARATE_WRITES": "1"})):
+            run = subprocess.Popen([ANYPERF, *words, "--", "/usr/bin/python3", "-S", "-c", MAPS], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True, env={**os.environ, **settings})
+            self.addCleanup(run.communicate, timeout=60)
+            self.addCleanup(run.kill)
+            pid = run.stdout.readline().strip()
+            own = ranges("".join(iter(run.stdout.readline, "end\n")))
+            self.assertGreater(len(own), 20)
+            every = ranges(Path(f"/proc/{pid}/maps").read_text())
+            for (start, end, rights), (following, _, other_rights) in zip(every, every[1:]):
+                seen, other_seen = (any(low <= place < high for low, high, _ in own) for place in (start, following))
+                if end == following and seen != other_seen:
+                    self.assertNotIn("w", other_rights if seen else rights, f"{words} {settings}: at {end:x}")
+            run.communicate("x\n", timeout=60)
+            self.assertEqual(run.returncode, 0)
 
 
 class Faults(unittest.TestCase):
