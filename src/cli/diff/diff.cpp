@@ -30,6 +30,7 @@ struct Options {
     SymbolOptions symbols;
     double percent_limit = 0.0;
     bool only_significant = false;
+    bool no_interpreter = false;
     bool json = false;
 };
 
@@ -93,10 +94,11 @@ Result<int> diff(const Options& options, Output& out) {
     std::vector<analysis::ReadProfile> read;
     for (const std::string& file : files) {
         read.push_back(
-            TRY(analysis::read_profile(file, {.call_chains = false,
+            TRY(analysis::read_profile(file, {.call_chains = options.no_interpreter,
                                               .cpu = wants(profile::Key::cpu),
                                               .parts = profile::parts_of(shown.keys),
                                               .source = {.lines = wants(profile::Key::source_line), .inlines = false},
+                                              .no_interpreter = options.no_interpreter,
                                               .paths = paths})));
         note_losses(read.back(), out);
     }
@@ -124,6 +126,7 @@ VerbAction declare(CLI::App& verb) {
         ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
+    declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row");
     return [options](Output& out) { return diff(*options, out); };

@@ -129,6 +129,17 @@ class PythonFrames(unittest.TestCase):
         folded = self.run_command(ANYPERF, "export", "-i", recording, "-f", "folded").stdout
         self.assertRegex(folded, r"(?m);<module>;main;busy;_PyEval_EvalFrameDefault \d+$")
 
+    def test_python_functions_of_two_recordings_are_compared(self):
+        recordings = []
+        for rounds in (100000, 300000):
+            program = self.directory / "compared.py"
+            program.write_text(f"def steady():\n    for i in range(200000): pass\ndef slower():\n    for i in range({rounds}): pass\n"
+                               "steady()\nslower()\n")
+            recordings.append(self.record(sys.executable, program).rename(self.directory / f"{rounds}.data"))
+        rows = json.loads(self.run_command(ANYPERF, "diff", "-s", "symbol", "--no-interpreter", "--json", *recordings).stdout)
+        self.assertIn("slower", rows[0]["symbol"])
+        self.assertTrue(rows[0]["recordings"][1]["significant"], rows[0])
+
     def test_children_of_fork_have_the_names_of_their_parents(self):
         program = self.directory / "forks.py"
         program.write_text("import os\ndef busy():\n    for i in range(100000): pass\nbusy()\nfor _ in range(2):\n"
