@@ -11,8 +11,8 @@
 
 #include "agent/anonymous_inode.h"
 #include "agent/broker_request.h"
-#include "agent/probes/uprobe_events_file.h"
 #include "agent/presented/setting_files.h"
+#include "agent/probes/uprobe_events_file.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
