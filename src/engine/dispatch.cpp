@@ -167,6 +167,7 @@ void on_link(Thread& thread, const BlockExit& block_exit) {
     // block_at() may have flushed the cache: then the exit is gone, and another one may have its number.
     if (block != nullptr && cache.generation == block_exit.generation) {
         cache.link(block_exit.id, *block);
+        count_exit(thread, block_exit.id, *block);
         if (log_wants(*thread.engine, run::log::kLinks)) [[unlikely]]
             log_link(thread, cache.exits[block_exit.id], *block);
     }

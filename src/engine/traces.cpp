@@ -6,6 +6,7 @@
 #include "engine/freestanding/kernel.h"
 #include "engine/log.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/traces/trace_heads.h"
 
 namespace anyperf::engine {
 
@@ -64,6 +65,18 @@ Block* make_trace(Thread& thread) {
     return nullptr;
 }
 
+struct LinkedExit {
+    Cache& cache;
+    ExitId id;
+    Block& to;
+};
+
+/// The context is a LinkedExit. The code at the exit's target is read, and may be unreadable.
+void count_linked_exit(void* context) {
+    const LinkedExit& exit = *static_cast<LinkedExit*>(context);
+    x86_64::count_exit_of_trace(exit.cache, exit.id, exit.to);
+}
+
 }  // namespace
 
 void add_step(Thread& thread, const Block& step) {
@@ -95,6 +108,13 @@ void finish_path(Thread& thread) {
     const Block* const trace = make_trace(thread);
     thread.path.count = 0;
     if (trace != nullptr && log_wants(*thread.engine, run::log::kBlocks | run::log::kCode)) log_block(thread, *trace);
+}
+
+void count_exit(Thread& thread, ExitId id, Block& to) {
+    Cache& cache = thread.engine->cache;
+    if (cache.heat == 0 || thread.engine->has_userfaultfd || !cache.blocks[cache.exits[id].from].trace) return;
+    LinkedExit exit{cache, id, to};
+    x86_64::guarded_run(thread.reading, count_linked_exit, &exit);
 }
 
 }  // namespace anyperf::engine

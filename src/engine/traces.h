@@ -15,6 +15,9 @@
 // does next is most likely what is done most often, so one path is enough (the "next executing tail" of Duesterwald and
 // Bala).
 //
+// What follows a trace is mostly not the start of a loop. So an exit of a trace counts how often it is taken, and its
+// target may become the head of the next trace.
+//
 // A path lives in Thread::path. It ends without a trace when the thread enters any other block: a signal has been
 // delivered, or the process has changed its ways (set_next_block()).
 //
@@ -44,5 +47,9 @@ bool path_goes_on(Thread& thread, std::uint64_t next);
 
 /// Ends the path, and makes a trace of it if possible.
 void finish_path(Thread& thread);
+
+/// Makes an exit that has just been linked to `to` count how often it is taken, if it leaves a trace
+/// (x86_64/traces/trace_heads.h). Precondition: the cache's lock is held.
+void count_exit(Thread& thread, ExitId id, Block& to);
 
 }  // namespace anyperf::engine

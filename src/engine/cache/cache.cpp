@@ -218,11 +218,12 @@ void Cache::link(ExitId id, Block& block) {
 }
 
 /// Whether the exit leads past the code that counts the block's executions. Only branches that go back to another block
-/// are counted, and indirect ones: a loop has one, and a loop of one block would gain nothing as a trace.
+/// are counted, indirect ones and exits of traces: a loop has one, and a loop of one block would gain nothing as a
+/// trace.
 bool Cache::passes_heat(const Exit& exit, const Block& to) {
     if (!to.counts_executions || heat < 0) return false;
     const Block& from = blocks[exit.from];
-    return &from == &to || to.pc >= from.pc + from.guest_bytes;
+    return !from.trace && (&from == &to || to.pc >= from.pc + from.guest_bytes);
 }
 
 /// Makes all exits that lead to the block lead to their stubs again. A thread that still sees an old operand enters the

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "code_text.h"
+#include "engine/x86_64/traces/trace_heads.h"
 #include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
@@ -244,6 +245,41 @@ TEST_P(Traces, CountOnlyBranchesThatGoBackFromAnotherBlock) {
     };
     EXPECT_EQ(skipped_by_exits(5), "16 16 0 ");
     EXPECT_EQ(skipped_by_exits(-1), "0 0 0 ") << "each block that runs twice becomes a trace";
+}
+
+TEST_P(Traces, CountHowOftenTheyAreLeftForABlockThatDoesNotCount) {
+    // nop; jmp loop; loop: xor eax, eax; jnz loop; nop; jmp loop
+    const std::vector<std::uint8_t> code{0x90, 0xeb, 0, 0x31, 0xc0, 0x75, 0xfc, 0x90, 0xeb, 0xf9};
+    const std::uint64_t pc = address_of(code.data());
+    cache_.executable.add({pc, pc + code.size(), false, false});
+    cache_.heat = 5;
+    const auto place_of_exit = [&](bool counts) -> std::pair<Block*, const std::uint8_t*> {
+        TracePath path{};
+        path.pc[path.count++] = pc;
+        Block* const trace = translate(path);
+        Translation translation{cache_, *arena_, {}, *tuples_, *instrumentation_};
+        if (counts) translation.count_executions();
+        Block* const block = translation.run({pc + 3, code.data() + 3, code.size() - 3}, 0, false);
+        if (trace == nullptr || block == nullptr) return {};
+        cache_.link(trace->first_exit, *block);
+        count_exit_of_trace(cache_, trace->first_exit, *block);
+        const std::uint8_t* const operand = cache_.operand_of(cache_.exits[trace->first_exit]);
+        std::int32_t distance = 0;
+        std::memcpy(&distance, operand, sizeof distance);
+        return {block, operand + sizeof distance + distance};
+    };
+    const auto [block, counter] = place_of_exit(false);
+    ASSERT_NE(block, nullptr);
+    ASSERT_NE(counter, block->host);
+    std::string text;
+    for (std::size_t at = 0; at < 21; ++at) text += little_endian(counter[at], 1);
+    const std::string word =
+        little_endian(offsetof(Thread, heat) + sizeof(std::uint16_t) * (cache_.id_of(*block) % kHeatWords));
+    const std::string to_block = little_endian(static_cast<std::uint64_t>(block->host - (counter + 21)));
+    EXPECT_TRUE(is_code(text, "6665830425" + word + "05" + "0f82........" + "e9" + to_block));
+    const auto [counting, entered] = place_of_exit(true);
+    ASSERT_NE(counting, nullptr);
+    EXPECT_EQ(entered, counting->host) << "the block has a counter";
 }
 
 INSTANTIATE_TEST_SUITE_P(SeparateWrites, Traces, testing::Bool());
