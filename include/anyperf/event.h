@@ -85,6 +85,9 @@ class Machine {
     /// This machine with the files below `overlay` in place of its own where they exist: what programs see in a run
     /// with the virtual PMU.
     static Machine read_with_overlay(const std::filesystem::path& overlay);
+    /// The same, where events have the names of the CPU `cpu` (as of_cpu()), whichever CPU /proc/cpuinfo shows. Error:
+    /// no CPU has the name.
+    static Result<Machine> read_with_overlay(const std::filesystem::path& overlay, std::string_view cpu);
     /// A machine with the CPU of that name and no files: "skylake", "amdzen5" (names of perf's lists) or "skl",
     /// "zen5" (PMUs of the catalog). For showing names of its events. Error: no CPU has the name.
     static Result<Machine> of_cpu(std::string_view cpu);

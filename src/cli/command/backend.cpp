@@ -132,12 +132,27 @@ std::optional<std::string> why_kernel_cannot_count(std::span<const events::Event
     return std::nullopt;
 }
 
+namespace {
+
+/// The machine that gives event strings their meaning in a run whose files are below `front`. The codes of the virtual
+/// PMU are a Skylake's on every host, so its events have a Skylake's names, also where programs see the host's CPU.
+events::Machine presented_machine(const std::filesystem::path& front) {
+    if (std::error_code error; std::filesystem::exists(front / "proc/cpuinfo", error))
+        return events::Machine::read_with_overlay(front);
+    const pmu::CpuModel model = pmu::skylake_model_of_host();
+    const auto row = std::ranges::find(pmu::kCpuModels, model, &pmu::CpuModelRow::model);
+    auto machine = events::Machine::read_with_overlay(front, row->name);
+    return machine ? *machine : events::Machine::read_with_overlay(front);
+}
+
+}  // namespace
+
 // On a machine with a PMU the presented machine's names are never needed, so its files are not even made.
 bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts) {
     const auto pmus = host::read_pmus(host::Root{});
     if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;
     broker::MachineFiles files;  // a temporary directory; the destructor removes it
-    return files.make(pmu::CpuModel::host, 1, false, "") && accepts(events::Machine::read_with_overlay(files.root()));
+    return files.make(pmu::CpuModel::host, 1, false, "") && accepts(presented_machine(files.root()));
 }
 
 HostedRun::HostedRun(std::unique_ptr<broker::HostedRun> hosting)
@@ -145,8 +160,7 @@ HostedRun::HostedRun(std::unique_ptr<broker::HostedRun> hosting)
 
 Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backend, HostedSettings settings) {
     broker::RunOptions options;
-    // The host's CPU model by default: event strings in -e are those of this machine's CPU, and a program may take
-    // another path on another CPU.
+    // The host's CPU model by default: a program may take another path on another CPU.
     options.machine = TRY(machine_options(backend.machine, pmu::CpuModel::host));
     backend.machine.apply_to(options);
     options.stores = !backend.machine.no_cache;
@@ -158,7 +172,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
 }
 
 events::Machine HostedRun::machine(bool tracepoints) {
-    return events::Machine::read_with_overlay(hosting_->machine_files(tracepoints));
+    return presented_machine(hosting_->machine_files(tracepoints));
 }
 
 }  // namespace anyperf::cli

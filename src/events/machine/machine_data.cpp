@@ -19,9 +19,18 @@ Machine Machine::read_with_overlay(const std::filesystem::path& front) {
     return Machine{std::make_shared<const Data>(host::Root{"/", front})};
 }
 
+Result<Machine> Machine::read_with_overlay(const std::filesystem::path& front, std::string_view cpu) {
+    ChosenCpu chosen = TRY(choose_cpu(cpu));
+    return Machine{std::make_shared<const Data>(host::Root{"/", front}, std::move(chosen))};
+}
+
 Machine::Data::Data(const host::Root& root_directory) : root(root_directory), pmus(host::read_pmus(root_directory)) {
     for (const host::Pmu& pmu : pmus)
         if (pmu.is_core()) cores_.push_back(&pmu);
+}
+
+Machine::Data::Data(const host::Root& root_directory, ChosenCpu cpu) : Data(root_directory) {
+    chosen_ = std::move(cpu);
 }
 
 Result<Machine> Machine::of_cpu(std::string_view cpu) {

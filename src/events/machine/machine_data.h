@@ -24,6 +24,8 @@ struct Machine::Data {
     explicit Data(const host::Root& root_directory);
     /// A machine with another CPU, without PMUs of the kernel.
     explicit Data(ChosenCpu cpu);
+    /// A machine with the PMUs below the root, whose CPU's events have the names of that CPU.
+    Data(const host::Root& root_directory, ChosenCpu cpu);
 
     host::Root root;
     std::vector<host::Pmu> pmus;

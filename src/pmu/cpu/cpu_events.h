@@ -76,6 +76,8 @@ inline constexpr std::array kRawEvents{
     RawRow{0x0c00'0ca3, "CYCLE_ACTIVITY:STALLS_L1D_MISS", Quantity::l1d_miss_stalls},
     RawRow{0x1400'14a3, "CYCLE_ACTIVITY:STALLS_MEM_ANY", Quantity::data_stalls},
     RawRow{0x0000'40a6, "EXE_ACTIVITY:BOUND_ON_STORES", Quantity::store_stalls},
+    RawRow{0x0000'01b7, "OFFCORE_RESPONSE_0", Quantity::offcore_requests},
+    RawRow{0x0000'01bb, "OFFCORE_RESPONSE_1", Quantity::offcore_requests},
     RawRow{0x0000'00c0, "INST_RETIRED:ANY_P", Quantity::instructions},
     RawRow{0x0000'01c0, "INST_RETIRED:PREC_DIST", Quantity::instructions},
     RawRow{0x0a80'01c0, "INST_RETIRED:TOTAL_CYCLES", Quantity::cycles},

@@ -11,6 +11,7 @@
 #include "abi/sample_bits.h"
 #include "pmu/cpu/cpu_events.h"
 #include "pmu/cpu/identity.h"
+#include "pmu/cpu/offcore.h"
 #include "try.h"
 
 namespace anyperf::pmu {
@@ -155,10 +156,10 @@ bool samples_predictions(const abi::Attr& attr) {
 }
 
 /// What the event counts; its samples may need the models, too.
-subsystem::Source source_of(const abi::Attr& attr, Quantity quantity) {
+Answer<subsystem::Source> source_of(const abi::Attr& attr, Quantity quantity) {
     constexpr std::uint64_t kModelledFields = abi::sample("PERF_SAMPLE_DATA_SRC") | abi::sample("PERF_SAMPLE_WEIGHT") |
                                               abi::sample("PERF_SAMPLE_WEIGHT_STRUCT");
-    subsystem::Source source = row_of(quantity).source;
+    subsystem::Source source = quantity == Quantity::offcore_requests ? TRY(offcore_source(attr.config1)) : row_of(quantity).source;
     if (quantity == Quantity::slow_loads) source.term[0].counter += static_cast<std::uint32_t>(attr.config1);
     if (precise_ip(attr) != 0 && (attr.sample_type & kModelledFields) != 0) source.needs_accesses = true;
     source.needs_predictions = samples_predictions(attr);
@@ -196,8 +197,9 @@ Answer<subsystem::Wiring> CpuPmu::init(const subsystem::EventRequest& request) {
     // The engine only counts user mode, and runs no guests. An event that excludes user mode or the host counts
     // nothing. An empty source stays 0 at all times: the event opens, as on Linux, and its count is right.
     const bool counts_nothing = attr.flags & (abi::flag("exclude_user") | abi::flag("exclude_host"));
+    const subsystem::Source source = TRY(source_of(attr, quantity));
     return subsystem::Wiring{
-        .source = counts_nothing ? subsystem::Source{} : source_of(attr, quantity),
+        .source = counts_nothing ? subsystem::Source{} : source,
         .counters =
             options_.generic_counters == 0 ? 0 : counters_of(row_of(quantity).placement, options_.generic_counters),
         .monotonic_only = true,

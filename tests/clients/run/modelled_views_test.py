@@ -47,6 +47,14 @@ class ModelledViews(CompiledProgram):
     source = SOURCE
     options = ("-O1", "-g")
 
+    def test_events_have_the_names_of_a_skylake_on_every_machine(self):
+        for event in ("BR_MISP_RETIRED:CONDITIONAL", "br_misp_retired.conditional", "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"):
+            stat = subprocess.run([ANYPERF, "stat", "--virtual", "-x,", "-e", event, "--", "true"], capture_output=True, text=True)
+            self.assertRegex(stat.stderr, r"(?m)^[1-9]\d*,", event)
+        other = subprocess.run([ANYPERF, "stat", "--virtual", "-e", "zen4::RETIRED_INSTRUCTIONS", "--", "true"], capture_output=True, text=True)
+        self.assertEqual(other.returncode, 125)
+        self.assertRegex(other.stderr, "this CPU is sk[xl]")
+
     def output_of(self, *command):
         got = subprocess.run(command, text=True, capture_output=True, timeout=200, cwd=self.directory)
         self.assertEqual(got.returncode, 0, got.stderr)

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
 
+#include <set>
+#include <utility>
+
 #include "abi/branch_types.h"
 #include "pmu/cpu/cpu_events.h"
 #include "unit/pmu/pmu_request.h"
@@ -105,6 +108,54 @@ TEST(PreciseSamples, NeedTheModelsForWhatTheySayOfAccesses) {
     EXPECT_FALSE(asked(pmu, attr)->source.needs_accesses) << "samples of an event that is not precise have no access";
 }
 
+abi::Attr offcore(std::uint64_t config1) {
+    abi::Attr attr = raw(0x01b7);
+    attr.config1 = config1;
+    return attr;
+}
+
+/// The quantities of the models that the event adds, and those that it subtracts.
+using Sum = std::pair<std::set<models::Quantity>, std::set<models::Quantity>>;
+Sum sum_of(std::uint64_t config1) {
+    CpuPmu pmu;
+    const auto wiring = asked(pmu, offcore(config1));
+    Sum sum;
+    if (!wiring) return sum;
+    for (unsigned i = 0; i < wiring->source.terms; ++i) {
+        const Source::Term& term = wiring->source.term[i];
+        (term.weight > 0 ? sum.first : sum.second).insert(models::Quantity(term.counter - Source::kModelled));
+    }
+    return sum;
+}
+
+TEST(OffcoreResponses, AreRequestsToTheLastLevelByWhoMadeThemAndWhetherItHadTheLine) {
+    using enum models::Quantity;
+    EXPECT_EQ(sum_of(0x10001), Sum({l3_data_reads}, {})) << "DMND_DATA_RD:ANY_RESPONSE";
+    EXPECT_EQ(sum_of(0x18007), Sum({l3_data_reads, l3_ownership_reads, l3_code_reads}, {})) << "ANY_REQUEST";
+    EXPECT_EQ(sum_of(0x3f84000001), Sum({l3_data_misses}, {})) << "DMND_DATA_RD:L3_MISS_LOCAL_DRAM:SNP_ANY";
+    EXPECT_EQ(sum_of(0x3f801c0002), Sum({l3_ownership_reads}, {l3_ownership_misses})) << "DMND_RFO:L3_HIT:SNP_ANY";
+    EXPECT_EQ(sum_of(0x3fbc3c0490 | 1), Sum({l3_data_reads, l3_prefetches}, {})) << "all data, hit or miss";
+    CpuPmu pmu;
+    EXPECT_TRUE(asked(pmu, offcore(0x10001))->source.needs_accesses);
+    EXPECT_TRUE(asked(pmu, offcore(0x10001))->source.modelled);
+}
+
+TEST(OffcoreResponses, OfWhatTheModelsDoNotKnowAreEinval) {
+    CpuPmu pmu;
+    for (const std::uint64_t config1 : {
+             std::uint64_t{0},             // nothing
+             std::uint64_t{0x10000},       // no request
+             std::uint64_t{0x1},           // no answer
+             std::uint64_t{0x10080},       // prefetch into L3 alone
+             std::uint64_t{0x10008},       // a kind that a Skylake does not have
+             std::uint64_t{0x10003c0001},  // only lines that another core has changed
+             std::uint64_t{0x3f80040001},  // only modified lines of L3
+             std::uint64_t{0x3f88000001},  // memory of another node
+             std::uint64_t{0x4000010001},  // above the register's bits
+         })
+        EXPECT_THAT(asked(pmu, offcore(config1)), RefusedWith(EINVAL)) << std::hex << config1;
+}
+
 TEST(BranchStacks, NeedThePredictorsForTheirFlags) {
     CpuPmu pmu{{.branch_entries = 32}};
     abi::Attr attr = raw(0x20c4);
@@ -150,7 +201,9 @@ TEST(CacheEvents, OfImpossibleOperationsAreEinval) {
 TEST(RawEvents, CountTheSameAsOnSkylake) {
     CpuPmu pmu;
     for (const RawRow& row : kRawEvents) {
-        const auto wiring = asked(pmu, raw(row.config));
+        abi::Attr attr = raw(row.config);
+        if (row.quantity == Quantity::offcore_requests) attr.config1 = 0x10001;
+        const auto wiring = asked(pmu, attr);
         ASSERT_TRUE(wiring) << row.name;
         EXPECT_EQ(quantity_of(raw(row.config)), row.quantity);
     }
