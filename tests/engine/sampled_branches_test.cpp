@@ -44,7 +44,21 @@ std::vector<Branch> stepped_branches(const std::string& machine, const Scratch& 
     return listed;
 }
 
-/// The newest entry of each sample's branch stack. `events`: the first one samples each taken branch.
+/// Reads 0xFROM/0xTO/M or P/X or -/A or -/CYCLES.
+Timed next_entry(std::istream& entries) {
+    std::string entry, verdict, in_transaction, aborted;
+    entries >> entry;
+    std::ranges::replace(entry, '/', ' ');
+    std::stringstream fields(entry);
+    Timed one;
+    if (!(fields >> one.branch.from >> one.branch.to >> verdict >> in_transaction >> aborted >> one.cycles)) return one;
+    EXPECT_TRUE(verdict == "M" || verdict == "P") << entry;
+    one.branch = {one.branch.from.substr(2), one.branch.to.substr(2), verdict == "M"};
+    return one;
+}
+
+/// The newest entry of each sample's branch stack, with the cycles that the next sample has for it: the newest one has
+/// none. `events`: the first one samples each taken branch.
 std::vector<Timed> sampled_branches(const std::vector<std::string>& events, const std::string& machine,
                                     const Scratch& scratch) {
     const std::string data = (scratch.path() / "perf.data").string();
@@ -59,16 +73,12 @@ std::vector<Timed> sampled_branches(const std::vector<std::string>& events, cons
         if (!line.contains(kTakenBranches)) continue;
         const auto start = line.find("0x");
         if (start == std::string::npos) continue;
-        // 0xFROM/0xTO/M or P/X or -/A or -/CYCLES, and newer perf adds fields
-        std::string entry = line.substr(start, line.find(' ', start) - start);
-        std::ranges::replace(entry, '/', ' ');
-        std::stringstream fields(entry);
-        std::string verdict, in_transaction, aborted;
-        Timed one;
-        fields >> one.branch.from >> one.branch.to >> verdict >> in_transaction >> aborted >> one.cycles;
-        one.branch = {one.branch.from.substr(2), one.branch.to.substr(2), verdict == "M"};
-        EXPECT_TRUE(verdict == "M" || verdict == "P") << line;
-        samples.push_back(one);
+        std::stringstream entries(line.substr(start));
+        const Timed newest = next_entry(entries);
+        const Timed before = next_entry(entries);
+        if (!samples.empty()) samples.back().cycles = before.cycles;
+        EXPECT_EQ(newest.cycles, 0U) << line;
+        samples.push_back(newest);
     }
     return samples;
 }

@@ -173,9 +173,12 @@ std::vector<MetricSource> metric_sources(const events::Machine& machine, bool in
     std::vector<MetricSource> sources;
     const MetricSource::Where where{machine.data().root, in_user_space, system_wide};
     const vendor::ListRow* const own = machine.data().vendor_list();
-    if (const auto* list = list_of_virtual_pmu(); in_user_space && !is_skylake(own) && list != nullptr)
+    // The codes of the virtual PMU are a Skylake's: those of another CPU would count something else.
+    if (const auto* list = list_of_virtual_pmu(); in_user_space && !is_skylake(own) && list != nullptr) {
         if (auto names = events::Machine::of_cpu(vendor::text(list->name)))
             sources.emplace_back(*list, std::move(*names), where);
+        return sources;
+    }
     if (own != nullptr && own->metrics > 0) sources.emplace_back(*own, machine, where);
     return sources;
 }

@@ -87,7 +87,8 @@ class Clients(unittest.TestCase):
         stacks = [line.split()[1:] for line in text.splitlines()]
         self.assertGreater(len(stacks), 10)
         self.assertTrue(all(len(stack) == 32 for stack in stacks[1:]))
-        self.assertRegex(stacks[-1][0], r"^0x[0-9a-f]+/0x[0-9a-f]+/-/-/-/0/")
+        self.assertRegex(stacks[-1][0], r"^0x[0-9a-f]+/0x[0-9a-f]+/[MP]/-/-/0/")
+        self.assertRegex(stacks[-1][1], r"^0x[0-9a-f]+/0x[0-9a-f]+/[MP]/-/-/[1-9][0-9]*/")
 
     def test_perf_record_has_call_graphs_from_last_branches(self):
         text = self.script_of("record", "--call-graph", "lbr", "-e", "instructions:u", "-c", "10000", fields="ip,sym")
