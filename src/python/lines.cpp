@@ -48,6 +48,11 @@ class Stream {
     std::size_t filled_ = 0;
 };
 
+/// A line further by `change`. Both are the program's, so a sum that is no line wraps around.
+std::int64_t moved(std::int64_t line, std::int64_t change) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(line) + static_cast<std::uint64_t>(change));
+}
+
 /// Pairs: how far the code goes on before the line changes, and by how much it changes.
 std::int64_t by_deltas(Stream& stream, std::int64_t offset, std::int64_t line) {
     std::int64_t address = 0;
@@ -56,7 +61,7 @@ std::int64_t by_deltas(Stream& stream, std::int64_t offset, std::int64_t line) {
         if (!step || !change) return line;
         address += *step;
         if (address > offset) return line;
-        line += static_cast<std::int8_t>(*change);
+        line = moved(line, static_cast<std::int8_t>(*change));
     }
 }
 
@@ -67,7 +72,7 @@ std::int64_t by_ranges(Stream& stream, std::int64_t offset, std::int64_t line) {
     while (offset >= end) {
         const auto bytes = stream.byte(), change = stream.byte();
         if (!bytes || !change) return line;
-        if (const auto delta = static_cast<std::int8_t>(*change); delta != kNoLine) line += delta;
+        if (const auto delta = static_cast<std::int8_t>(*change); delta != kNoLine) line = moved(line, delta);
         end += *bytes;
     }
     return line;
@@ -97,8 +102,8 @@ std::int64_t by_locations(Stream& stream, std::int64_t offset, std::int64_t line
         const auto head = stream.byte();
         if (!head) return line;
         const unsigned kind = *head >> 3 & 15;
-        if (kind >= kOneLine0 && kind <= kOneLine2) line += kind - kOneLine0;
-        if (kind == kNoColumns || kind == kLong) line += signed_number(stream);
+        if (kind >= kOneLine0 && kind <= kOneLine2) line = moved(line, kind - kOneLine0);
+        if (kind == kNoColumns || kind == kLong) line = moved(line, signed_number(stream));
         end += ((*head & 7) + 1) * kUnit;
         // The columns are not needed.
         for (auto next = stream.peek(); next && (*next & 0x80) == 0; next = stream.peek()) stream.byte();
