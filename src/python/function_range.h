@@ -3,7 +3,7 @@
 // above the memory of user mode, and below 2^53, so that JavaScript's numbers can hold it. The record that names the
 // range has the function's first line as the offset in its file. So an address in the range is a line of the source.
 //
-// Like the address of any caller, that of a frame is one more than the address that it stands for.
+// The address of a frame is one more than that of its line, as a caller's return address is after its call.
 //
 // Freestanding.
 #pragma once

@@ -12,7 +12,7 @@ namespace anyperf::run {
 
 /// si_code of the SIGTRAP by which a thread stops at a system call, or for a signal. Only its tracer sees it.
 inline constexpr std::int32_t kTraceeStopCode = -7324;
-/// si_code of a SIGTRAP that stands for a signal whose stop the tracer has not seen yet (engine/tracee_stops.h).
+/// si_code of a SIGTRAP in the place of a signal whose stop the tracer has not seen yet (engine/tracee_stops.h).
 inline constexpr std::int32_t kStoppedSignalCode = -7325;
 
 /// Bits of the state of a thread. The tracer's engine writes them while the thread is stopped.

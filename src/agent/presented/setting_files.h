@@ -1,7 +1,7 @@
 // setting_files.h: files of the presented machine that are settings: `rdpmc` of the CPU's PMU, and the numbers in
 // /proc/sys/kernel and sysfs that programs may change. As in the kernel, a write is checked and takes effect at once.
 //
-// `rdpmc` says who may execute rdpmc: nobody (0), threads with a mapped event (1), or everybody (2). The broker acts on
+// `rdpmc` says which threads may execute rdpmc: none (0), those with a mapped event (1), or all (2). The broker acts on
 // a write (set_attr_rdpmc() in arch/x86/events/core.c), and the file only shows what it has taken. The broker reads the
 // numbers from their files at each open of an event.
 #pragma once

@@ -40,7 +40,7 @@ bool has_copy(const engine::Engine& engine) {
                                [](const std::uint32_t& made) { return __atomic_load_n(&made, __ATOMIC_ACQUIRE) == 1; });
 }
 
-/// The path that a path of the copy stands for. Empty if `path` is not of the copy.
+/// The path that programs see for a path of the copy. Empty if `path` is not of the copy.
 std::string_view shown_path(const engine::Engine& engine, std::string_view path) {
     const std::string_view root{engine.run->files_root};
     if (!path.starts_with(root)) return {};

@@ -1,5 +1,6 @@
 // shown_directories.h: the directories of the presented machine (redirected_files.h) as working directories and as what
-// descriptors refer to. The kernel has the directory of the run's copy there; programs see the path that it stands for.
+// descriptors refer to. The kernel has the directory of the run's copy there; programs see the path of which it is the
+// copy.
 #pragma once
 
 #include "engine/syscalls/call.h"

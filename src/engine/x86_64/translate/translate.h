@@ -357,7 +357,7 @@ class Translation {
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     bool path_step_ = false;            ///< the limit is kPathStep
     bool counts_executions_ = false;
-    bool marks_count_;  ///< marks say what was counted for an instruction; else nobody asks
+    bool marks_count_;  ///< marks say what was counted for an instruction; false: the block counts nothing
     Emitter hot_;
     Emitter cold_;
     CodeBytes code_;
