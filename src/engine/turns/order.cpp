@@ -300,20 +300,24 @@ bool arrive(Engine& engine, std::uint32_t self) {
     return true;
 }
 
-void await_process_end(std::int32_t pid) {
+bool await_process_end(std::int32_t pid) {
     const auto id = static_cast<std::uint64_t>(pid);
     const long fd = kernel_call(__NR_pidfd_open, id, 0);
+    bool ended = true;
     if (!is_error(fd)) {
         constexpr std::uint64_t kPatience = 1000;  // ms; a tracer may hold it
         pollfd about{static_cast<int>(fd), POLLIN, 0};
-        while (kernel_call(__NR_poll, address_of(&about), 1, kPatience) == -EINTR) {
+        long ready = 0;
+        while ((ready = kernel_call(__NR_poll, address_of(&about), 1, kPatience)) == -EINTR) {
         }
+        ended = ready != 0;
         kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
     }
     // The parent's signal is sent while the list of tasks is locked for writing; this waits for that (do_wait() in
     // kernel/exit.c locks it for reading).
     siginfo_t nobody;
     kernel_call(__NR_waitid, P_ALL, 0, address_of(&nobody), WNOHANG | WEXITED | WNOWAIT);
+    return ended;
 }
 
 void await_thread_end(Engine& engine) {

@@ -47,8 +47,8 @@ inline constexpr std::int64_t kLookNs = 100'000'000;
 
 /// Waits until the thread in Turns::leaving, which has given its last turn away, has ended in the kernel.
 void await_thread_end(Engine& engine);
-/// Waits until a process is gone, a second at most.
-void await_process_end(std::int32_t pid);
+/// Waits until a process is gone, a second at most. False: it is not.
+bool await_process_end(std::int32_t pid);
 
 /// Frees the slots of a process that is gone, and wakes threads that may have waited for it.
 void free_process_slots(Engine& engine, std::int32_t pid);

@@ -30,8 +30,10 @@ void note_signal(Thread& thread, std::int32_t pid, std::int32_t tid, int signal)
     if (receiver != 0) {
         if (turns.slot[receiver].wait != TurnWait::vfork) make_ready(engine, receiver, TurnEnd::interrupted);
     } else if (dies && pid != slot_of(thread).pid) {
-        await_process_end(pid);
-        free_process_slots(engine, pid);
+        if (await_process_end(pid))
+            free_process_slots(engine, pid);
+        else
+            wake_parents(engine);  // a tracer holds it: the signal is a stop
     } else if (known && (bit & (kStoppingByDefault | signal_bit(kContinueSignal))) != 0) {
         wake_parents(engine);
     }
