@@ -48,6 +48,42 @@ class Memory(unittest.TestCase):
             self.assertEqual(run.returncode, 0)
 
 
+# Shows its id, reads addresses, and says by which signal a store to each of them ends a child.
+STORES = """
+import ctypes, os, sys
+print(os.getpid(), flush=True)
+for address in sys.stdin.readline().split():
+    child = os.fork()
+    if child == 0:
+        ctypes.memset(int(address, 16), 1, 1)
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
+sys.stdin.readline()
+"""
+
+
+class ReadOnlyMemory(unittest.TestCase):
+    def test_stores_to_engine_memory_that_is_not_written_end_the_program_alone(self):
+        run = subprocess.Popen([ANYPERF, "run", "--", "/usr/bin/python3", "-S", "-c", STORES], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+        self.addCleanup(run.communicate, timeout=60)
+        self.addCleanup(run.kill)
+        maps = Path(f"/proc/{run.stdout.readline().strip()}/maps").read_text()
+        lines = [line.split(None, 5) for line in maps.splitlines()]
+        of_engine = [line for line in lines if len(line) == 6 and line[5].endswith("anyperf-engine")]
+        facts = [line for line in lines if len(line) == 6 and "anyperf-facts" in line[5]]
+        self.assertEqual({line[1] for line in facts}, {"r--s"}, maps)
+        # Headers, code, constants, and the tables of pointers that are relocated at the start.
+        self.assertEqual([line[1] for line in of_engine][:4], ["r--p", "r-xp", "r--p", "r--p"], maps)
+        self.assertLessEqual(len(of_engine), 5, maps)
+        writable = sum(end - start for start, end, _ in ranges("".join(" ".join(line) + "\n" for line in of_engine if "w" in line[1])))
+        self.assertLessEqual(writable, 16384, maps)
+        constant = [line[0].split("-")[0] for line in facts + of_engine if "w" not in line[1]]
+        out = run.communicate(" ".join(constant) + "\n\n", timeout=60)[0]
+        self.assertEqual([int(status) & 127 for status in out.split()], [signal.SIGSEGV] * len(constant), maps)
+        self.assertEqual(run.returncode, 0)
+
+
 class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
