@@ -48,9 +48,11 @@ struct Engine {
     /// writable again (PR_SET_MDWE of prctl(2)).
     bool keeps_code_writable = false;
     x86_64::Routines routines;
-    x86_64::Counting counting;               ///< classes that translations count
-    x86_64::TupleTable tuples;               ///< the words that they count in
-    ProcessSignals process_signals;          ///< sent to the process while the chosen thread blocks them
+    x86_64::Counting counting;       ///< classes that translations count
+    x86_64::TupleTable tuples;       ///< the words that they count in
+    ProcessSignals process_signals;  ///< sent to the process while the chosen thread blocks them
+    /// Of kEngineSignals, those that a descriptor of signalfd(2) may show (signals/signal_descriptors.h); never reset.
+    std::uint64_t descriptor_signals = 0;
     ProcessInstrumentation instrumentation;  ///< breakpoints, watchpoints and branch recording
     Modelling modelling;                     ///< models of caches and branch predictors
     ExactCounts exact;                       ///< counts of every instruction

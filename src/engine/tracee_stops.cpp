@@ -4,6 +4,7 @@
 #include <asm/unistd.h>
 #include <errno.h>
 
+#include "engine/hooks.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/interruptible.h"
 #include "engine/turns/turns.h"
@@ -213,6 +214,14 @@ void after_stop(Thread& thread, const TraceeStop& stop) {
     change_state(thread, run::trace::kOwnTrapFlag, stop.steps != 0 && thread.traps_each);
     if (stop.steps != 0) thread.traps_each = true;
     if (stop.debugged != 0) forget_translations(*thread.engine);
+    follow_debug_registers(thread);
+}
+
+void follow_debug_registers(Thread& thread) {
+    if (thread.debug.changed == 0) return;
+    thread.debug.changed = 0;
+    clear_state(thread, run::trace::kDebugChanged);
+    hooks::serve_safepoint_request(thread);
 }
 
 bool stop_for_signal(Thread& thread, QueuedSignal& signal) {

@@ -144,6 +144,9 @@ bool stop_for_signal(Thread& thread, QueuedSignal& signal);
 /// Follows what the tracer has left in the stop besides registers: single steps, and code that it may have changed.
 void after_stop(Thread& thread, const TraceeStop& stop);
 
+/// Instruments the thread's code for debug registers that the tracer has changed.
+void follow_debug_registers(Thread& thread);
+
 /// Whether the thread does a step for its tracer.
 inline bool is_stepping(const Thread& thread) {
     return is_traced(thread, run::trace::kSteps);

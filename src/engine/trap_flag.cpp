@@ -62,14 +62,20 @@ void show_trap_flag(const Thread& thread) {
 
 }  // namespace
 
-// As the kernel sends it (send_sigtrap() in arch/x86/kernel/ptrace.c).
-void queue_trap(Thread& thread) {
+// As the kernel sends it (send_sigtrap() in arch/x86/kernel/ptrace.c, exc_debug_user() in traps.c).
+void queue_trap(Thread& thread, std::uint64_t cause) {
     SignalState& signals = *thread.signals;
     thread.pending = 1;
     constexpr std::uint64_t kDebugException = 1;
+    const auto is_same = [](const QueuedSignal& signal) {
+        return signal.synchronous && signal.info.signo == kTrap && signal.trapno == kDebugException;
+    };
+    const std::uint64_t before = signals.queue.has(is_same) ? thread.debug.status : 0;
+    signals.queue.drop(is_same);
+    thread.debug.status = before | cause;
     QueuedSignal trap{};
     trap.info.signo = kTrap;
-    trap.info.code = kTrapTrace;
+    trap.info.code = (thread.debug.status & kStepCause) != 0 ? kTrapTrace : kTrapBreakpoint;
     trap.info.address = thread.registers.rip;
     trap.trapno = kDebugException;
     trap.synchronous = true;

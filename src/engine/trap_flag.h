@@ -31,8 +31,9 @@ inline void before_trapped_instruction(Thread& thread, std::uint64_t pc) {
     thread.trapped_pc = pc;
 }
 
-/// Queues the signal of the trap flag, at registers.rip.
-void queue_trap(Thread& thread);
+/// Queues the signal of a debug exception, at registers.rip. `cause`: bits of DebugRegisters::status. Two exceptions
+/// after the same instruction are one, as on the CPU.
+void queue_trap(Thread& thread, std::uint64_t cause = kStepCause);
 
 /// That instruction has run, and the next one is at registers.rip: queues its signal, unless `is_syscall`. Does nothing
 /// if no instruction was about to run.

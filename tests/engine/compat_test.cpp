@@ -95,14 +95,5 @@ TEST(Command, MayBeAScriptOrAScriptWhoseInterpreterIsAScript) {
     }
 }
 
-TEST(Debugger, IsRefusedDebugRegistersWithTheReason) {
-    if (const auto why = engine_missing()) GTEST_SKIP() << *why;
-    const Command command{.words = {ANYPERF_BINARY_DIR "/tests/programs/traced", "debug_register"}, .directory = {}};
-    EXPECT_EQ(run(command).status, 0);
-    const Outcome engine = run(under_engine(command));
-    EXPECT_EQ(engine.status, 5) << "EIO";
-    EXPECT_TRUE(engine.err.contains("cannot set debug registers of a program inside a run")) << engine.err;
-}
-
 }  // namespace
 }  // namespace anyperf::engine_test

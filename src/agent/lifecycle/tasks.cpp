@@ -49,13 +49,16 @@ void begin_process(Thread& thread, bool executed) {
     thread.alarmed = false;
     set_fault_traps(thread, false);  // the child of a fork has not inherited them
     begin_pace(thread);
+    if (!executed) {
+        thread.debug = {};  // not inherited, either
+        engine::reset_instrumentation(thread);
+    }
     if (!are_events_used(*thread.engine) || ensure_process(*thread.engine) == nullptr) return;
     if (executed) {
         find_descriptors(thread);
         BrokerRequest{thread, run::RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
         report_image(thread);
     } else {
-        engine::reset_instrumentation(thread);
         engine::reset_modelling(thread);
         reset_probes_after_fork(thread);
         thread.agent->reports_switches = false;

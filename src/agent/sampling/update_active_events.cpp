@@ -46,6 +46,7 @@ struct Needs {
 /// are counting.
 Needs needs_of(const Thread& thread) {
     Needs needs;
+    engine::add_debug_registers(thread.debug, needs.watches);
     for_each_active_event(thread, [&](const EventPage& event, EventIndex) {
         if (event.source.kind == Source::Kind::occurrences && !is_uprobe(event.source))
             needs.traced |= 1u << (static_cast<unsigned>(event.source.occurrence_kind) & 31);
@@ -72,7 +73,8 @@ void update_active_events(Thread& thread) {
     if (__atomic_load_n(&thread.engine->run->rdpmc, __ATOMIC_ACQUIRE) == run::kRdpmcNever) thread.readable.close();
     const std::uint32_t classes = __atomic_load_n(&thread.page.counted, __ATOMIC_ACQUIRE);
     // A process that started before the run's first event was opened has no state yet, if another process measures it.
-    const bool measured = thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0;
+    const bool measured =
+        thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0 || thread.debug.any();
     if (measured && ensure_process(*thread.engine) == nullptr) return;
     if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
     engine::set_modelling(thread, (classes & 1u << Source::kModelledBit) != 0,

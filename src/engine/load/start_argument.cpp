@@ -1,4 +1,4 @@
-// start_argument.cpp: the text form is eleven numbers in a fixed order. It is an argument and not in the environment,
+// start_argument.cpp: the text form is twelve numbers in a fixed order. It is an argument and not in the environment,
 // because programs print and clear the environment.
 //
 // Three lists must agree: the struct, parse_start_argument() and format_start_argument(). kStartArgumentRoom is enough
@@ -38,18 +38,20 @@ bool parse_start_argument(const char* text, StartArgument& out) {
     std::int64_t engine_fd = 0;
     std::int64_t page = 0;
     std::int64_t blocked = 0;
+    std::int64_t shown = 0;
     std::int64_t ignored = 0;
     std::int64_t user_may_differ = 0;
     std::int64_t random = 0;
     if (!take_number(text, ',', facts_fd) || !take_number(text, ',', run_fd) || !take_number(text, ',', process) ||
         !take_number(text, ',', program_fd) || !take_number(text, ',', broker_fd) ||
         !take_number(text, ',', engine_fd) || !take_number(text, ',', page) || !take_number(text, ',', blocked) ||
-        !take_number(text, ',', ignored) || !take_number(text, ',', user_may_differ) || !take_number(text, 0, random))
+        !take_number(text, ',', shown) || !take_number(text, ',', ignored) ||
+        !take_number(text, ',', user_may_differ) || !take_number(text, 0, random))
         return false;
     // -1 means absent for descriptors and the page. A user may start the engine with any text, so each number is
     // checked before it is narrowed.
     if (facts_fd < -1 || run_fd < -1 || process < 0 || program_fd < -1 || broker_fd < -1 || engine_fd < -1 ||
-        page < -1 || blocked < 0 || ignored < 0 || user_may_differ < 0 || random < 0)
+        page < -1 || blocked < 0 || shown < 0 || ignored < 0 || user_may_differ < 0 || random < 0)
         return false;
     out = {static_cast<int>(facts_fd),
            static_cast<int>(run_fd),
@@ -59,6 +61,7 @@ bool parse_start_argument(const char* text, StartArgument& out) {
            static_cast<int>(engine_fd),
            page,
            static_cast<std::uint64_t>(blocked),
+           static_cast<std::uint64_t>(shown),
            static_cast<std::uint64_t>(ignored),
            user_may_differ != 0,
            static_cast<std::uint32_t>(random)};
@@ -82,6 +85,8 @@ void format_start_argument(const StartArgument& argument, char* out) {
         .decimal(argument.page)
         .text(",")
         .decimal(static_cast<std::int64_t>(argument.blocked))
+        .text(",")
+        .decimal(static_cast<std::int64_t>(argument.shown))
         .text(",")
         .decimal(static_cast<std::int64_t>(argument.ignored))
         .text(",")

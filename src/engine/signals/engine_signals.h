@@ -14,6 +14,8 @@ inline constexpr std::int32_t kSegv = 11;  ///< SIGSEGV
 
 inline constexpr std::int32_t kTrapTrace = 2;  ///< TRAP_TRACE, the si_code of a SIGTRAP by the trap flag
 
+inline constexpr std::int32_t kTrapBreakpoint = 4;  ///< TRAP_HWBKPT, that of a debug register
+
 /// Whether the broker requests a safepoint, or a flush needs this thread outside of translated code.
 inline bool is_safepoint_request(const x86_64::SignalInfo& info) {
     return info.signo == kTrap && info.code == run::kSafepointSignalCode;

@@ -12,10 +12,11 @@ using x86_64::SignalInfo;
 
 namespace {
 
-/// Signals that another thread would take now.
-std::uint64_t wanted_by(const Thread& thread) {
+/// Signals that another thread would take now. `seen`: those that the calling thread's own call sees by a descriptor.
+std::uint64_t wanted_by(const Thread& thread, std::uint64_t seen) {
     const SignalState& signals = *thread.signals;
-    return ~__atomic_load_n(&signals.mask, __ATOMIC_SEQ_CST) | __atomic_load_n(&signals.awaited, __ATOMIC_SEQ_CST);
+    return ~__atomic_load_n(&signals.mask, __ATOMIC_SEQ_CST) | __atomic_load_n(&signals.awaited, __ATOMIC_SEQ_CST) |
+           (__atomic_load_n(&signals.shown, __ATOMIC_SEQ_CST) & ~seen);
 }
 
 /// Sends the signal to the thread with this code, and its own code in si_errno. False if the thread has ended.
@@ -29,9 +30,9 @@ bool send_as(std::int32_t code, const Thread& to, SignalInfo info) {
 
 /// Sends a kept signal to the other thread, if that wants one. The kernel refuses the code of kill(2) in a signal to
 /// another thread (do_rt_tgsigqueueinfo() in kernel/signal.c).
-void send_to(Engine& engine, const Thread& other) {
+void send_to(Engine& engine, const Thread& other, std::uint64_t seen) {
     SignalInfo info{};
-    if (!engine.process_signals.take(wanted_by(other), other.page.pid, info)) return;
+    if (!engine.process_signals.take(wanted_by(other, seen), other.page.pid, info)) return;
     if (!send_as(run::kOtherProcessCode, other, info)) engine.process_signals.put(info, other.page.pid);
 }
 
@@ -39,6 +40,16 @@ void send_to(Engine& engine, const Thread& other) {
 
 bool has_process_signal(const Thread& thread) {
     return (thread.engine->process_signals.kept(thread.page.pid) & ~thread.signals->mask) != 0;
+}
+
+std::uint64_t kept_signals(const Thread& thread) {
+    std::uint64_t kept = thread.engine->process_signals.kept(thread.page.pid);
+    const SignalState& signals = *thread.signals;
+    signals.queue.has([&](const QueuedSignal& queued) {
+        if (!queued.synchronous) kept |= signal_bit(queued.info.signo);
+        return false;
+    });
+    return kept & signals.mask & kEngineSignals;
 }
 
 // The kernel prefers the process's first thread (complete_signal() in kernel/signal.c); it is the last one in the list.
@@ -55,9 +66,9 @@ void share_process_signals(Thread& thread) {
     }
     const LockGuard held{engine.cache.lock};
     for (Thread* other = engine.threads; other != nullptr; other = other->next_thread)
-        if (other != &thread && other->page.pid == pid && other->tid == pid) send_to(engine, *other);
+        if (other != &thread && other->page.pid == pid && other->tid == pid) send_to(engine, *other, signals.shown);
     for (Thread* other = engine.threads; other != nullptr; other = other->next_thread)
-        if (other != &thread && other->page.pid == pid) send_to(engine, *other);
+        if (other != &thread && other->page.pid == pid) send_to(engine, *other, signals.shown);
 }
 
 long take_kept_signal(Thread& thread, std::uint64_t set, std::uint64_t out) {

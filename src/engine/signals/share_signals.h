@@ -11,6 +11,9 @@ namespace anyperf::engine {
 /// Whether a signal is kept for the process that the thread does not block.
 bool has_process_signal(const x86_64::Thread& thread);
 
+/// The signals that are kept for the thread or its process, and that the thread blocks, as a set.
+std::uint64_t kept_signals(const x86_64::Thread& thread);
+
 /// Queues the process's signals that this thread does not block, and sends the others to threads that do not block
 /// them or wait for them. Those that no thread wants are kept. Takes the cache's lock.
 void share_process_signals(x86_64::Thread& thread);

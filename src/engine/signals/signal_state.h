@@ -16,6 +16,7 @@ struct SignalState {
     std::uint64_t saved_mask = 0;  ///< the mask to restore after sigsuspend and the like, while `restore_mask`
     bool restore_mask = false;
     std::uint64_t awaited = 0;    ///< of kEngineSignals, those that sigtimedwait(2) waits for
+    std::uint64_t shown = 0;      ///< of kEngineSignals, those that the thread's call may see by a signalfd(2)
     bool clear_handlers = false;  ///< a new task begins without its parent's handlers (CLONE_CLEAR_SIGHAND)
     SignalQueue queue;
     x86_64::SignalStack stack;       ///< sigaltstack(2); its flags are SS_DISABLE if none is set

@@ -115,6 +115,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.tuples.begin(&engine.threads, engine.run->tuple_limit);
         begin_exact_image(engine);
         engine.user_may_differ = argument.user_may_differ;
+        engine.descriptor_signals = argument.shown;
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/signals/interruptible.h"
+#include "engine/signals/signal_descriptors.h"
 
 namespace anyperf::engine {
 
@@ -18,7 +19,11 @@ struct Call {
 
     /// Makes the call in the kernel with the arguments as they are now. Returns the kernel's answer, or
     /// kRestartSyscall if a signal has to be delivered first.
-    long pass_to_kernel() const { return interruptible_call(thread, number, argument); }
+    long pass_to_kernel() const {
+        if (engine.descriptor_signals != 0) [[unlikely]]
+            return interruptible_call_with_signals(thread, number, argument);
+        return interruptible_call(thread, number, argument);
+    }
 };
 
 }  // namespace anyperf::engine

@@ -195,7 +195,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     const std::int64_t page = thread.page_number == run::kNoPage ? -1 : std::int64_t{thread.page_number};
     format_start_argument({call.engine.facts_fd, call.engine.run_fd, thread.process, exec.file.program.fd,
                            call.engine.broker_fd, call.engine.engine_fd, page, thread.signals->mask & kEngineSignals,
-                           thread.signals->actions->ignored() & kAlwaysCaughtSignals,
+                           call.engine.descriptor_signals, thread.signals->actions->ignored() & kAlwaysCaughtSignals,
                            call.engine.user_may_differ || call.engine.user_by_capability, seed_of_next(call.engine)},
                           exec.start);
     for (const char* own :

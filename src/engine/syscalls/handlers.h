@@ -64,6 +64,7 @@ long execveat(Call&);
 long rt_sigaction(Call&);
 long rt_sigprocmask(Call&);
 long rt_sigpending(Call&);
+long signalfd(Call&);      ///< and signalfd4
 long rt_sigreturn(Call&);  ///< does not return
 long rt_sigsuspend(Call&);
 long sigaltstack(Call&);

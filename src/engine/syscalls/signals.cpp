@@ -49,13 +49,18 @@ bool has_kept_signal_with_handler(const Thread& thread) {
 /// to the mask for the kernel, which leaves the engine's signals unblocked. The caller has read `mask` already.
 long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
     SignalState& signals = *call.thread.signals;
+    // The kernel decides between a signal that the mask unblocks and a descriptor that is ready, so it gets them.
+    begin_showing(call.thread);
+    const SignalsInKernel in_kernel{call.thread, ~std::uint64_t{0}};
     signals.saved_mask = signals.mask;
     signals.mask = mask & ~kNeverBlockedSignals;
-    const std::uint64_t kernel_mask = signals.mask & ~kEngineSignals;
+    begin_showing(call.thread);
+    const std::uint64_t kernel_mask = signals.mask & (~kEngineSignals | in_kernel.set());
     argument = address_of(&kernel_mask);
     if (has_deliverable(signals) || has_process_signal(call.thread)) call.thread.pending = 1;
     const bool is_ended = has_kept_signal_with_handler(call.thread);
     long got = interruptible_call(call.thread, call.number, call.argument);
+    if (got != kRestartSyscall) end_showing(call.thread);
     // As by a pending signal in the kernel: the call ends when its handler has run (ERESTARTNOHAND).
     if (got == kRestartSyscall && is_ended) got = -EINTR;
     if (call.thread.pending != 0)
@@ -165,6 +170,16 @@ long rt_tgsigqueueinfo(Call& call) {
     info.code = run::kToThreadCode;
     call.argument[3] = address_of(&info);
     return call.pass_to_kernel();
+}
+
+// The kernel's mask of the descriptor may have kEngineSignals: they are sent while it is looked at.
+long signalfd(Call& call) {
+    std::uint64_t set = 0;
+    const bool reads = call.argument[2] == kSetBytes && x86_64::guarded_read(call.argument[1], set);
+    const long got = call.pass_to_kernel();
+    if (reads && !is_error(got))
+        __atomic_fetch_or(&call.engine.descriptor_signals, set & kEngineSignals, __ATOMIC_SEQ_CST);
+    return got;
 }
 
 long rt_sigreturn(Call& call) {

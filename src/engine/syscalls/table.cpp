@@ -157,7 +157,11 @@ constexpr std::array kRows{
                "a deterministic run refuses random devices; programs go on with read"},
     SyscallRow{__NR_epoll_pwait, "epoll_pwait", emulate, handlers::epoll_pwait,
                "its mask stays in force until the signal is delivered"},
+    SyscallRow{__NR_signalfd, "signalfd", observe, handlers::signalfd,
+               "the kernel never blocks the engine's signals; the engine keeps those"},
     SyscallRow{__NR_timerfd_settime, "timerfd_settime", observe, handlers::set_timer, kVirtualTime},
+    SyscallRow{__NR_signalfd4, "signalfd4", observe, handlers::signalfd,
+               "the kernel never blocks the engine's signals; the engine keeps those"},
     SyscallRow{__NR_dup3, "dup3", observe, handlers::dup_onto, "the engine's descriptors stay open"},
     SyscallRow{__NR_preadv, "preadv", observe, handlers::readv,
                "a deterministic run gives the bytes of the random devices"},
@@ -334,8 +338,10 @@ long run_syscall(Call& call) {
     const bool stops = is_traced(call.thread, run::trace::kAtCalls);
     const bool is_cancelled = stops && stop_before_call(call.thread, call.number, call.argument, answer);
     if (!is_cancelled) answer = make_call(call);
-    if (is_traced(call.thread, run::trace::kInCall)) [[unlikely]]
+    if (is_traced(call.thread, run::trace::kInCall | run::trace::kDebugChanged)) [[unlikely]] {
+        follow_debug_registers(call.thread);
         answer = stop_after_call(call.thread, call.number, answer);
+    }
     return answer;
 }
 

@@ -16,6 +16,39 @@ LOOPS = 100000  # of pfm_client.c; each turn has at least a compare, a jump and 
 def run(*words, options_of_run=(), **options):
     return subprocess.run([ANYPERF, "run", *options_of_run, "--", *words], text=True, capture_output=True, timeout=200, **options)
 
+# A tracer attaches to a child that computes without end, stops it by signals that have no handler, and steps it.
+STOPS_A_LOOP = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int stop_of(pid_t child) {
+  int status = 0;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+int main(void) {
+  const pid_t child = fork();
+  if (child == 0) for (volatile unsigned long n = 0;; n++) {}
+  struct user_regs_struct registers;
+  printf("%ld", ptrace(PTRACE_ATTACH, child, 0, 0));
+  printf(" %x", stop_of(child));
+  const int signals[] = {SIGSTOP, SIGUSR1, SIGTERM};
+  for (int i = 0; i < 3; i++) {
+    ptrace(PTRACE_CONT, child, 0, 0);
+    kill(child, signals[i]);
+    printf(" %x", stop_of(child));
+    printf(" %ld", ptrace(PTRACE_GETREGS, child, 0, &registers));
+  }
+  printf(" %ld", ptrace(PTRACE_SINGLESTEP, child, 0, 0));
+  printf(" %x", stop_of(child));
+  ptrace(PTRACE_CONT, child, 0, 0);
+  kill(child, SIGKILL);
+  printf(" %x\n", stop_of(child));
+}
+"""
+
 
 class Programs(unittest.TestCase):
     def compiled(self, directory, source, *libraries):
@@ -69,12 +102,14 @@ class Programs(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stderr)
         self.assertRegex(checked.stdout, r"Codes +: 0x5300c0")
 
-    def test_gdbs_hardware_watchpoints_are_refused_with_the_reason(self):
-        if shutil.which("gdb") is None:
-            self.skipTest("gdb is not installed")
-        result = run("gdb", "-q", "-batch", "-ex", "watch *(int*)0x1000", "-ex", "run", "/bin/true")
-        self.assertIn("cannot set debug registers of a program inside a run", result.stderr + result.stdout)
-        self.assertIn("set can-use-hw-watchpoints 0", result.stderr + result.stdout)
+    def test_a_tracer_stops_a_child_that_computes_without_end(self):
+        with tempfile.TemporaryDirectory() as directory:
+            source = Path(directory) / "stops.c"
+            source.write_text(STOPS_A_LOOP)
+            program = self.compiled(directory, source)
+            for options in ((), ("--deterministic",)):
+                result = run(program, options_of_run=options)
+                self.assertEqual((result.returncode, result.stdout), (0, "0 137f 137f 0 a7f 0 f7f 0 0 57f 9\n"), result.stderr)
 
     def test_strace_of_a_fork_ends_in_a_deterministic_run(self):
         if shutil.which("strace") is None:

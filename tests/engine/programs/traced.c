@@ -88,23 +88,7 @@ static void traced_over_execve(char** argv, char** envp) {
     say("end", (u64)next_stop(child));
 }
 
-/// Sets a debug register, as debuggers do for a watchpoint: returns the errno.
-static int debug_register(void) {
-    const long child = sys(__NR_fork);
-    if (child == 0) {
-        trace(PTRACE_TRACEME, 0, 0, 0);
-        sys(__NR_kill, sys(__NR_getpid), kTrapped);
-        sys(__NR_exit_group, 0);
-    }
-    next_stop(child);
-    const int got = (int)-trace(PTRACE_POKEUSR, child, 848, (void*)&number);  // u_debugreg of struct user
-    trace(PTRACE_CONT, child, 0, 0);
-    next_stop(child);
-    return got;
-}
-
 int program(int argc, char** argv, char** envp) {
-    if (argc > 1 && same_text(argv[1], "debug_register")) return debug_register();
     if (argc > 1) return runs_new_code() & 127;
     traced_by_traceme();
     attached();

@@ -63,21 +63,18 @@ long copied(bool done) {
     return done ? 0 : -EFAULT;
 }
 
-/// A debug register: all are 0, and may be set to 0. False: the request is refused.
-bool debug_register(const StoppedTracee& at, bool writes, long& answer) {
-    constexpr std::uint64_t kNone = 0;
-    if (writes && at.data != 0) return false;
-    answer = writes ? 0 : copied(guarded_copy(at_address<void>(at.data), &kNone, sizeof kNone));
-    return true;
+/// Whether the request is about a debug register.
+bool is_debug_register(std::uint64_t request, std::uint64_t address) {
+    return (request == kPeekUser || request == kPokeUser) && address % 8 == 0 && address >= kDebugRegisters &&
+           address < kBytesOfUser;
 }
 
-/// PTRACE_PEEKUSER and PTRACE_POKEUSER of a general or debug register. False: it is another one.
+/// PTRACE_PEEKUSER and PTRACE_POKEUSER of a general register. False: it is another one.
 bool user_word(StoppedTracee& at, bool writes, long& answer) {
     if (at.address % 8 != 0 || at.address >= kBytesOfUser) {
         answer = -EIO;
         return true;
     }
-    if (at.address >= kDebugRegisters) return debug_register(at, writes, answer);
     if (at.address >= sizeof at.stop.registers) return false;
     std::uint64_t* const word = &at.stop.registers.r15 + at.address / 8;
     if (writes) {
@@ -243,6 +240,10 @@ bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t ta
     x86_64::SignalInfo info{};
     const bool changes_trace = request == kInterrupt || request == kListen || request == kSeize || request == kAttach;
     if (changes_trace || !signal_of(task, info)) return false;
+    if (is_debug_register(request, address)) {
+        answer = debug_register(engine, task, address, request == kPokeUser, data);
+        return true;
+    }
     if (!is_tracee_stop(info)) {
         StoppedTracee elsewhere{.task = task, .place = 0, .stop = {}, .address = address, .data = data};
         return answer_elsewhere(request, elsewhere, answer);

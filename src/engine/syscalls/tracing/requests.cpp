@@ -34,10 +34,10 @@ constexpr std::uint64_t kMarkStops = 1;  // PTRACE_O_TRACESYSGOOD
 constexpr std::uint64_t kLastSignal = 64;
 
 /// Reports on standard error why a request is refused. Returns the negated errno.
-long refuse(std::string_view what, long error, std::string_view fix = "trace it without anyperf") {
+long refuse(std::string_view what, long error) {
     Line{}.text("anyperf: ").text(what).write(2);
     Line{}.text("  cause: its registers and code are those of the translation").write(2);
-    Line{}.text("  fix:   ").text(fix).write(2);
+    Line{}.text("  fix:   trace it without anyperf").write(2);
     return -error;
 }
 
@@ -133,9 +133,6 @@ long ptrace(Call& call) {
     if (std::ranges::find(kPassedAtStops, request) != kPassedAtStops.end() && signal_of(task, info) &&
         is_tracee_stop(info))
         return call.pass_to_kernel();
-    if (request == kPokeUser && call.argument[2] >= kDebugRegisters)
-        return refuse("cannot set debug registers of a program inside a run", EIO,
-                      "watch memory without them; in gdb: set can-use-hw-watchpoints 0");
     return refuse("cannot debug a program inside a run", EIO);
 }
 

@@ -70,6 +70,9 @@ bool pass_to_engine(std::int32_t task, const x86_64::SignalInfo& info);
 bool read_tracee(std::int32_t task, std::uint64_t from, void* to, std::size_t bytes);
 bool write_tracee(std::int32_t task, std::uint64_t to, const void* from, std::size_t bytes);
 
+/// PTRACE_PEEKUSER or PTRACE_POKEUSER of the debug register at this offset of struct user.
+long debug_register(const Engine& engine, std::int32_t task, std::uint64_t offset, bool writes, std::uint64_t data);
+
 /// Answers a request that needs the registers or the system call of a tracee that its engine has stopped. False: the
 /// tracee is at no such stop, or the request is another one.
 bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t task, std::uint64_t address,

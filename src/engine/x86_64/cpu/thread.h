@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/instrumentation/debug_registers.h"
 #include "engine/instrumentation/record_stream.h"
 #include "engine/instrumentation/state.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -130,6 +131,7 @@ struct Thread {
     bool grant_is_exact;                    ///< the whole grant must retire before the agent has anything to do
     ThreadInstrumentation instrumentation;  ///< breakpoints, watched memory and branch kinds of this thread
                                             ///< (engine/instrumentation/instrumentation.h)
+    DebugRegisters debug;                   ///< that its tracer has set
     bool traps_each;                        ///< the application has set its trap flag (engine/trap_flag.h)
     std::uint64_t trapped_pc;               ///< while `traps_each`: the instruction that is about to run; 0: none
     SingleStep single_step;                 ///< whether it executes a single instruction between two hooks of the agent
