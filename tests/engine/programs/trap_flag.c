@@ -2,7 +2,7 @@
 // address of the next one, until it clears the flag: by popf, or in the handler's context.
 #include "tiny.h"
 
-extern char stepped_start[];
+extern char stepped_start[], after_cpuid[];
 static u64 steps[256];
 static int count;
 static int end_after;  // clears the flag in the context at this step; 0: never
@@ -13,6 +13,8 @@ static void handler(int signal, siginfo_t* info, void* context) {
     u64 flags;
     __asm__ volatile("pushf\n pop %0" : "=r"(flags));
     (void)signal;
+    // Under some hypervisors the step of an instruction that they emulate is lost.
+    if (r[REG_RIP] == (greg_t)after_cpuid) return;
     if (count < 256) steps[count] = (u64)r[REG_RIP] - (u64)stepped_start;
     last_code = (u64)info->si_code;
     last_address_is_rip = info->si_addr == (void*)r[REG_RIP];
@@ -36,7 +38,8 @@ __asm__(
     " call 2f\n"
     " lea 3f(%rip),%rdx\n jmp *%rdx\n"
     "3: pushf\n pop %r8\n mov %r8,(%r12)\n"
-    " cpuid\n xor %eax,%eax\n"
+    " cpuid\n"
+    ".globl after_cpuid\nafter_cpuid:\n xor %eax,%eax\n"
     " mov $39,%eax\n syscall\n"
     " mov $3,%ecx\n lea 8(%r12),%rdi\n lea 64(%r12),%rsi\n cld\n rep movsb\n"
     " xor %ecx,%ecx\n rep stosb\n"

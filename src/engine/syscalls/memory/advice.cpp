@@ -77,18 +77,41 @@ bool has_range_of_ours(const Call& call) {
 
 }  // namespace
 
+namespace {
+
+/// Makes the call for the parts of the range that are not the engine's, in their order. The first error ends it as in
+/// the kernel, which goes on after a part that is not mapped (madvise_walk_vmas() in mm/madvise.c).
+long advise(Call& call) {
+    const auto [start, bytes, number, a, b, c] = call.argument;
+    if (!is_ours(start, bytes)) return call.pass_to_kernel();
+    call.argument[1] = 0;  // checks the other arguments
+    if (const long got = call.pass_to_kernel(); is_error(got)) return got;
+    const std::uint64_t end = page_up(start + bytes);
+    for (std::uint64_t at = start; at < end;) {
+        const OwnPages::Range own = own_pages.first_in(at, end);
+        const std::uint64_t part_end = own.end != 0 ? std::max(own.start, at) : end;
+        call.argument[0] = at;
+        call.argument[1] = part_end - at;
+        const long got = call.pass_to_kernel();
+        if (is_error(got) && got != -ENOMEM) return got;
+        at = own.end != 0 ? own.end : end;
+    }
+    return -ENOMEM;
+}
+
+}  // namespace
+
 // The lock is held from before the call, so that no thread translates code that is about to go. It is released first
 // if no code is concerned. The kernel takes the advice for the mapped parts of a range also if it answers ENOMEM.
 long madvise(Call& call) {
     const auto [start, bytes, number, a, b, c] = call.argument;
-    if (is_ours(start, bytes)) return -ENOMEM;
     const Advice* const advice = find(number);
-    if (advice == nullptr) return call.pass_to_kernel();
+    if (advice == nullptr) return advise(call);
     Cache& cache = call.engine.cache;
     cache.lock.lock();
     const bool concerns_code = cache.executable.touches(start, page_up(start + bytes));
     if (!concerns_code) cache.lock.unlock();
-    const long got = call.pass_to_kernel();
+    const long got = advise(call);
     if (!concerns_code) return got;
     follow(call.engine, *advice, start, bytes);
     cache.lock.unlock();

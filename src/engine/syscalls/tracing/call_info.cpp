@@ -239,11 +239,11 @@ bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t ta
                     std::uint64_t data, long& answer) {
     x86_64::SignalInfo info{};
     const bool changes_trace = request == kInterrupt || request == kListen || request == kSeize || request == kAttach;
-    if (changes_trace || !signal_of(task, info)) return false;
-    if (is_debug_register(request, address)) {
+    if (is_debug_register(request, address)) {  // also at a stop of the whole process, which has no signal
         answer = debug_register(engine, task, address, request == kPokeUser, data);
         return true;
     }
+    if (changes_trace || !signal_of(task, info)) return false;
     if (!is_tracee_stop(info)) {
         StoppedTracee elsewhere{.task = task, .place = 0, .stop = {}, .address = address, .data = data};
         return answer_elsewhere(request, elsewhere, answer);

@@ -17,11 +17,12 @@ constexpr std::uint64_t kReservedStatus = 0xffff0ff0;           // DR6_RESERVED:
 constexpr std::uint64_t kEndOfUserSpace = 0x7ffffffff000;       // TASK_SIZE_MAX
 constexpr unsigned kRegisters = 8;
 
-/// The address of the tracee's debug registers; 0 if its engine has only begun.
-std::uint64_t place_of(std::int32_t task) {
+/// Finds the address of the tracee's debug registers; 0 if its engine has only begun. Returns 0 or a negated errno.
+long find_place(std::int32_t task, std::uint64_t& place) {
     TracedRegisters of_engine{};
-    if (is_error(trace_call(kGetRegisters, task, 0, address_of(&of_engine))) || of_engine.gs_base == 0) return 0;
-    return of_engine.gs_base + offsetof(Thread, debug);
+    const long got = trace_call(kGetRegisters, task, 0, address_of(&of_engine));
+    place = of_engine.gs_base != 0 ? of_engine.gs_base + offsetof(Thread, debug) : 0;
+    return got;
 }
 
 bool is_valid(const DebugSlot& slot) {
@@ -61,7 +62,8 @@ std::uint64_t shown(const DebugRegisters& registers, unsigned number) {
 
 long debug_register(const Engine& engine, std::int32_t task, std::uint64_t offset, bool writes, std::uint64_t data) {
     const auto number = static_cast<unsigned>((offset - kDebugRegisters) / 8);
-    const std::uint64_t place = place_of(task);
+    std::uint64_t place = 0;
+    if (const long error = find_place(task, place); error != 0) return error;
     DebugRegisters registers{};
     if (place != 0 && !read_tracee(task, place, &registers, sizeof registers)) return -EIO;
     if (!writes) {
