@@ -1,9 +1,11 @@
 // run.cpp: `anyperf run -- COMMAND`. The broker does the work (broker/launch/run.h); this file translates options,
 // writes the counts, and passes on the command's exit status.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <system_error>
@@ -18,6 +20,7 @@
 #include "cli/run.h"
 #include "cli/schedules/difference.h"
 #include "cli/schedules/schedules.h"
+#include "pmu/cpu/cpu_models.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -101,6 +104,16 @@ Result<int> run_inside(const Options& options) {
     return std::unexpected(broker::exec_failure(words.front(), errno));
 }
 
+/// Makes perf name the events of the virtual PMU. perf chooses the names by CPUID, and with the host's CPUID it would
+/// take the names of the host's events for codes of the Skylake that the PMU is. PERF_CPUID, which perf reads first, is
+/// the identity in perf's form: vendor, family, model and stepping.
+void name_events_of(pmu::CpuModel presented) {
+    if (presented != pmu::CpuModel::host) return;
+    const pmu::CpuIdentity& cpu = *pmu::identity_of(pmu::skylake_model_of_host());
+    const std::string name = fmt::format("{}-{}-{:X}-{:X}", pmu::kVendor, pmu::kFamily, cpu.model, cpu.stepping);
+    ::setenv("PERF_CPUID", name.c_str(), 0);
+}
+
 /// Files and classes are checked before the command starts. Counts are written before this process dies by the
 /// command's signal.
 Result<int> run(const Options& options, Output& out) {
@@ -119,6 +132,7 @@ Result<int> run(const Options& options, Output& out) {
     run_options.stores = !options.machine.no_cache;
     run_options.exact_callers = options.call_graph == "exact";
     run_options.machine = TRY(machine_options(options.machine, model));
+    if (!counts) name_events_of(run_options.machine.cpu_model);
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));
     // Try the file before the command runs, so that a long run is not lost to a typing error.
     if (!options.count_to.empty() && !std::ofstream{options.count_to})

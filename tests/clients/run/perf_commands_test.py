@@ -62,6 +62,13 @@ class PerfCommands(CompiledProgram):
             self.assertRegex(text, rf"\d+ +{event}")
         self.assertRegex(text, r"<not supported> +L1-icache-loads")
 
+    def test_stat_names_the_events_of_the_virtual_pmu_whatever_cpu_is_shown(self):
+        text = self.perf("stat", "-x,", "-e", "inst_retired.any_p:u,br_inst_retired.conditional:u", "SHAPED", stderr=True,
+                         options=("--cpu-model", "host"))
+        counts = {line.split(",")[2]: int(line.split(",")[0]) for line in text.splitlines() if line}
+        self.assertGreater(counts["inst_retired.any_p:u"], 100 * LEAF)
+        self.assertGreater(counts["br_inst_retired.conditional:u"], 100 * 20000)
+
     def test_stat_counts_all_cpus(self):
         text = self.perf("stat", "-a", "-A", "-x,", "-e", "instructions:u", "SHAPED", stderr=True)
         counts = [int(line.split(",")[1]) for line in text.splitlines() if line.startswith("CPU")]
