@@ -86,15 +86,20 @@ struct Latencies {
 /// What limits how many instructions a core completes in a cycle, and what its slow ones cost. How long each
 /// instruction takes otherwise is the same on all machines: data/timing.
 struct Pipeline {
-    std::uint8_t width = 4;          ///< fused micro-operations that are renamed in a cycle
-    std::uint8_t integer_units = 4;  ///< that execute additions
-    std::uint8_t vector_units = 3;   ///< that execute vector logic
-    std::uint8_t loads = 2;          ///< accesses in a cycle
-    std::uint8_t stores = 1;
-    std::uint8_t forwarding = 5;      ///< cycles until a load has what a store before it has written
-    std::uint8_t division = 26;       ///< cycles of a division of 64 by 32 bits
-    std::uint8_t wide_division = 42;  ///< cycles of a division of 128 by 64 bits
-    std::uint8_t float_addition = 4;  ///< cycles of an addition of floats, also of vectors of them
+    std::uint16_t width = 4;          ///< fused micro-operations that are renamed in a cycle
+    std::uint16_t integer_units = 4;  ///< that execute additions
+    std::uint16_t vector_units = 3;   ///< that execute vector logic
+    std::uint16_t multipliers = 1;    ///< integer units that multiply and count bits
+    std::uint16_t taken = 1;          ///< taken branches in a cycle
+    std::uint16_t loads = 2;          ///< accesses in a cycle
+    std::uint16_t stores = 1;
+    std::uint16_t forwarding = 5;      ///< cycles until a load has what a store before it has written
+    std::uint16_t division = 26;       ///< cycles of a division of 64 by 32 bits
+    std::uint16_t wide_division = 42;  ///< cycles of a division of 128 by 64 bits
+    std::uint16_t float_addition = 4;  ///< cycles of an addition of floats, also of vectors of them
+    std::uint16_t float_multiplication = 4;
+    std::uint16_t misses = 12;   ///< lines that L1D can wait for at a time
+    std::uint16_t window = 224;  ///< instructions that can be under way: the entries of the reorder buffer
     bool operator==(const Pipeline&) const = default;
 };
 

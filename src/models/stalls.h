@@ -5,15 +5,18 @@
 // window would say how they overlap, and costs some 70 ns for each instruction.
 //
 // The rules:
-// - A miss costs its latency less what a window of instructions hides (kHidden). Misses in the next kWindow words, some
-//   256 instructions, overlap with it and cost an eighth of their latency.
+// - A miss costs its latency less what the instructions before it hide (kHidden). Misses in the machine's window after
+//   it overlap with it. They cost nothing while L1D has room for them (Pipeline::misses); each further one costs its
+//   share of the time in which that many lines come. This is the interval model of T. Karkhanis and J. E. Smith, "A
+//   first-order superscalar processor model", 2004, with a limit for the misses under way.
 // - A load whose address comes from another load of its segment waits for that one, so nothing hides its latency. It
 //   costs all of it but the latency of a hit, which the cost of the code has already.
-// - A store waits in a buffer: it costs an eighth of its latency.
-// - A misprediction costs the machine's penalty. It does not end the overlap.
+// - A store waits in a buffer: it costs its share, as the further misses do.
+// - A misprediction costs the machine's penalty, and what its branch had to wait for in its segment (cost.h). It does
+//   not end the overlap.
 // - A fetch that misses costs half of its latency: instructions that were fetched before hide the rest.
 //
-// kHidden, kWindow and the eighth are the same for all machines. A prefetched line hits, so it costs nothing.
+// kHidden is the same for all machines. A prefetched line hits, so it costs nothing.
 #pragma once
 
 #include <array>
@@ -38,7 +41,10 @@ class Stalls {
         std::uint64_t mispredicted = 0;
     };
 
-    explicit Stalls(const Latencies& latencies) : latencies_(latencies) {}
+    explicit Stalls(const Machine& machine)
+        : latencies_(machine.latencies),
+          misses_(machine.pipeline.misses),
+          window_(machine.pipeline.window * kWordsOfSixteen / 16) {}
 
     /// The next calls are about word `position` of the records that are being read.
     void at(std::uint64_t position) { position_ = start_ + position; }
@@ -58,6 +64,8 @@ class Stalls {
     }
 
     void mispredicted(std::uint64_t branches) { lost_.mispredicted += branches * latencies_.misprediction; }
+    /// What mispredicted branches have waited for.
+    void resolved(std::uint64_t cycles) { lost_.mispredicted += cycles; }
 
     /// The cycles lost since the last call.
     Cycles take() {
@@ -68,8 +76,7 @@ class Stalls {
 
   private:
     static constexpr unsigned kHidden = 25;
-    static constexpr std::uint64_t kWindow = 80;
-    static constexpr unsigned kOverlapping = 8;
+    static constexpr unsigned kWordsOfSixteen = 5;  ///< words of the records of sixteen instructions
 
     static Data data_from(Source source) {
         switch (source) {
@@ -83,15 +90,19 @@ class Stalls {
     }
 
     unsigned cost_of(unsigned latency, Access kind, bool waits) {
-        if (kind == Access::store) return latency / kOverlapping;
+        if (kind == Access::store) return latency / misses_;
         if (waits) return latency > latencies_.l1 ? latency - latencies_.l1 : 0;
-        if (position_ < window_end_) return latency / kOverlapping;
+        if (position_ < window_end_) return ++under_way_ <= misses_ ? 0 : latency / misses_;
         if (latency <= kHidden) return 0;
-        window_end_ = position_ + kWindow;
+        window_end_ = position_ + window_;
+        under_way_ = 1;
         return latency - kHidden;
     }
 
     const Latencies& latencies_;
+    unsigned misses_;
+    std::uint64_t window_;  ///< in words
+    unsigned under_way_ = 0;
     Cycles lost_;
     std::uint64_t start_ = 0;  ///< of the records that are being read, in words of all records so far
     std::uint64_t position_ = 0;

@@ -1,10 +1,13 @@
 // kernels.c: loops with one known limit each, for the accuracy of modelled cycles (cycles.py). `kernels NAME ROUNDS`
-// runs one and prints its CPU time in ns; `kernels` lists their names with the rounds that take some 20 million instructions.
+// runs one and prints its CPU time in ns, without its set-up; `kernels` lists their names with the rounds that take some
+// 20 million instructions. `kernels latency BYTES` follows a chain of pointers through so many bytes and prints the ps
+// of a step, `kernels faults PAGES` writes to new pages and prints the ns.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 typedef uint64_t u64;
@@ -16,6 +19,16 @@ static u64 next(void) {
     state ^= state >> 7;
     return state ^= state << 17;
 }
+
+static u64 started;
+
+static u64 now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+/// The set-up ends here: what was allocated has been written, so no page faults follow.
+static void begin(void) { started = now(); }
 
 #define KERNEL __attribute__((noinline, noclone)) static void
 
@@ -129,6 +142,7 @@ static u64* chain_of(u64 bytes) {
 }
 __attribute__((noinline)) static void chase(u64 bytes, u64 n) {
     u64* at = chain_of(bytes);
+    begin();
     for (u64 i = 0; i < n; ++i) at = (u64*)*at;
     sink = (u64)at;
 }
@@ -140,6 +154,7 @@ __attribute__((noinline)) static void sum(u64 words, u64 step, u64 n) {
     u64* memory = calloc(words, sizeof *memory);
     u64 s = 0;
     for (u64 i = 0; i < words; i += 512) memory[i] = i;
+    begin();
     for (u64 i = 0, at = 0; i < n; ++i, at = (at + step) & (words - 1)) s += memory[at];
     sink = s;
 }
@@ -150,6 +165,7 @@ KERNEL random_read(u64 n) {
     const u64 words = 1 << 20;
     u64* memory = calloc(words, 8);
     for (u64 i = 0; i < words; i += 8) memory[i] = i;
+    begin();
     u64 x = 1, s = 0;
     for (u64 i = 0; i < n; ++i) {
         x = x * 6364136223846793005u + 1442695040888963407u;
@@ -181,6 +197,7 @@ KERNEL daxpy(u64 n) {
 __attribute__((noinline)) static void branchy(int sorted, u64 n) {
     static unsigned char data[32768];
     for (u64 i = 0; i < sizeof data; ++i) data[i] = (unsigned char)(sorted ? i >> 7 : next() >> 20);
+    begin();
     u64 s = 0;
     for (u64 i = 0; i < n; ++i)
         if (data[i & 32767] >= 128) {
@@ -217,6 +234,7 @@ KERNEL recursion(u64 n) { sink = fib(n); }
 KERNEL binary_search(u64 n) {
     static uint32_t sorted[65536];
     for (uint32_t i = 0; i < 65536; ++i) sorted[i] = i * 3;
+    begin();
     u64 found = 0;
     for (u64 i = 0; i < n; ++i) {
         const uint32_t key = (uint32_t)(next() % 196608);
@@ -264,6 +282,7 @@ static int by_value(const void* a, const void* b) {
 KERNEL quick_sort(u64 n) {
     uint32_t* v = malloc(n * 4);
     for (u64 i = 0; i < n; ++i) v[i] = (uint32_t)next();
+    begin();
     qsort(v, n, 4, by_value);
     sink = v[n / 2];
 }
@@ -322,6 +341,7 @@ KERNEL list_walk(u64 n) {
         u64 value;
     }* nodes = malloc(4096 * sizeof *nodes);
     for (u64 i = 0; i < 4096; ++i) nodes[i] = (struct node){&nodes[(i * 1237 + 1) & 4095], i};
+    begin();
     const struct node* p = nodes;
     u64 s = 0;
     for (u64 i = 0; i < n; ++i) s += p->value, p = p->next;
@@ -356,16 +376,30 @@ static const struct {
     {"list_walk", list_walk, 5000000},
 };
 
+static void print_latency(u64 bytes) {
+    const u64 steps = 1000000;
+    chase(bytes, steps);
+    printf("%llu\n", (unsigned long long)((now() - started) * 1000 / steps));
+}
+
+/// The CPU time of so many page faults.
+static void print_faults(u64 pages) {
+    char* memory = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    begin();
+    for (u64 i = 0; i < pages; ++i) memory[i * 4096] = 1;
+    printf("%llu\n", (unsigned long long)(now() - started));
+}
+
 int main(int count, char** arguments) {
+    if (count == 3 && strcmp(arguments[1], "faults") == 0) return print_faults(strtoull(arguments[2], NULL, 10)), 0;
+    if (count == 3 && strcmp(arguments[1], "latency") == 0) return print_latency(strtoull(arguments[2], NULL, 10)), 0;
     const size_t all = sizeof kernels / sizeof *kernels;
     for (size_t i = 0; i < all; ++i) {
         if (count == 1) printf("%s %llu\n", kernels[i].name, (unsigned long long)kernels[i].rounds);
         if (count == 3 && strcmp(arguments[1], kernels[i].name) == 0) {
-            struct timespec from, to;
-            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+            begin();
             kernels[i].run(strtoull(arguments[2], NULL, 10));
-            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-            printf("%lld\n", (to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec);
+            printf("%llu\n", (unsigned long long)(now() - started));
             return 0;
         }
     }

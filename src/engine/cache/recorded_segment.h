@@ -45,7 +45,8 @@ struct RecordedSegment {
                                ///< without such code
     BlockId block = 0;
     std::uint32_t first_access = 0;  ///< number of its first RecordedAccess; the others follow
-    std::uint16_t accesses = 0;
+    std::uint8_t accesses = 0;
+    std::uint8_t resolving = 0;          ///< cycles that a misprediction of its branch costs beyond the penalty
     std::uint16_t bytes = 0;             ///< of its instructions
     std::uint32_t first : 7 = 0;         ///< index in the block of its first instruction
     std::uint32_t instructions : 7 = 0;  ///< that its prologue has counted

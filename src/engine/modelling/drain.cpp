@@ -36,6 +36,7 @@ ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments, cons
             .counters = gshare != nullptr ? reinterpret_cast<std::uint8_t*>(gshare->counters()) : nullptr,
             .directions = branches.sites().directions(),
             .mispredictions = branches.conditional_mispredictions(),
+            .resolved = 0,
             .counted = 0};
 }
 

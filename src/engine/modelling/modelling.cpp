@@ -70,8 +70,8 @@ bool make_models(Thread& thread) {
     const Room<ThreadModels> room{in_thread ? 0 : models::Branches::words(machine.branches)};
     if (core == nullptr || room.start == nullptr) return false;
     if (in_thread) x86_64::clear_predictors(thread);
-    auto* const made = new (room.start)
-        ThreadModels(thread, *core, machine.branches, machine.latencies, in_thread ? thread.predictors : room.words());
+    auto* const made =
+        new (room.start) ThreadModels(thread, *core, machine, in_thread ? thread.predictors : room.words());
     made->bytes = room.bytes;
     thread.page.counters.load_latencies.begin(machine.latencies);
     made->core_bytes = core_bytes;

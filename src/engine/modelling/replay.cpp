@@ -85,15 +85,18 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
     const std::uint64_t pc = end - segment.last_bytes;
     const auto note = [&](std::uint8_t kind, bool mispredicted) {
         if ((recorded_kinds_ & kind) != 0) models_.noted_branches.add(pc, mispredicted);
+        if (mispredicted) models_.stalls.resolved(segment.resolving);
     };
     switch (segment.control()) {
         case Control::conditional:
         case Control::rcx_branch: {
             const bool mispredicted = branches.conditional(pc, next, next != end);
-            if (next != end)
+            if (next != end) {
                 note(branch::kConditional, mispredicted);
-            else if (mispredicted && recorded_kinds_ == branch::kEvery)
-                models_.noted_branches.add_misprediction_after();
+            } else if (mispredicted) {
+                models_.stalls.resolved(segment.resolving);
+                if (recorded_kinds_ == branch::kEvery) models_.noted_branches.add_misprediction_after();
+            }
             break;
         }
         case Control::jump: note(branch::kJump, false); break;

@@ -56,6 +56,8 @@ class Replay {
     }
     models::Core& core() { return core_; }
     models::Branches& branches() { return models_.branches; }
+    /// Mispredicted branches have waited for so many cycles.
+    void resolved(std::uint64_t cycles) { models_.stalls.resolved(cycles); }
     /// Whether the thread has a branch stack that says what was mispredicted.
     bool notes_branches() const { return recorded_kinds_ != 0; }
     models::Core::Repeated& repeated() { return repeated_; }

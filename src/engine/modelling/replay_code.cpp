@@ -372,6 +372,7 @@ class SegmentCode {
     //   mov COUNTERS(rbp), r11 ; add r10, r11 ; lea SITE(r11), r11
     //   movsx (r11), edi                                    the counter, -2 to 1: not negative predicts "taken"
     //   mov edi, eax ; shr $31, eax ; xor ecx, eax ; xor $1, eax ; add rax, (r8)       wrong
+    //   xor edx, edx ; sub eax, edx ; and RESOLVING, edx ; add rdx, RESOLVED(rbp)
     //   lea -1(rdi,rcx,2), edi, between -2 and 1            train
     void write_counter(std::uint64_t pc) {
         out_.load(r11, rbp, offsetof(Frame, counters));
@@ -383,7 +384,13 @@ class SegmentCode {
         out_.xor32(rax, rcx);
         out_.xor32_immediate(rax, 1);
         out_.load(r8, rbp, offsetof(Frame, mispredictions));
-        out_.add_to_memory(rax, r8);
+        out_.add_to_memory(rax, r8, 0);
+        if (segment_.resolving != 0) {
+            out_.xor32(rdx, rdx);
+            out_.sub32(rdx, rax);
+            out_.and32(rdx, segment_.resolving);
+            out_.add_to_memory(rdx, rbp, offsetof(Frame, resolved));
+        }
         out_.lea_step(rdi, rdi, rcx);
         out_.mov(rax, 1);
         out_.cmp32(rdi, rax);
@@ -415,7 +422,8 @@ class SegmentCode {
     //   mov $2, eax ; sub ecx, eax ; cmp eax, edi ; je back               Sites::note()
     //   test edi, edi ; jne changes ; mov al, SITE(r8) ; jmp back
     //   changes: mov $BOTH, eax ; mov al, SITE(r8)                        the other way for the first time
-    //   mov MISPREDICTIONS(rbp), r11 ; mov $1, eax ; add rax, (r11) ; jmp back
+    //   mov MISPREDICTIONS(rbp), r11 ; mov $1, eax ; add rax, (r11)
+    //   mov $RESOLVING, eax ; add rax, RESOLVED(rbp) ; jmp back
     void write_one_way() {
         out_.bind_far(one_way_);
         out_.mov(rax, models::Sites::kNotTaken);
@@ -431,7 +439,9 @@ class SegmentCode {
         out_.store8_at(rax, r8, site_);
         out_.load(r11, rbp, offsetof(Frame, mispredictions));
         out_.mov(rax, 1);
-        out_.add_to_memory(rax, r11);
+        out_.add_to_memory(rax, r11, 0);
+        out_.mov(rax, segment_.resolving);
+        out_.add_to_memory(rax, rbp, offsetof(Frame, resolved));
         out_.jmp(after_branch_);
     }
 
@@ -543,6 +553,8 @@ const std::uint64_t* ReplayCode::run(Engine& engine, Frame& frame, const std::ui
     frame.segment = &segment_of(frame, record);
     const std::uint64_t* const next = enter(&frame, record, frame.segment->replay);
     add_counted(*frame.replay, frame.counted);
+    frame.replay->resolved(frame.resolved);
+    frame.resolved = 0;
     return next;
 }
 

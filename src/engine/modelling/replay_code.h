@@ -48,6 +48,7 @@ class ReplayCode {
         std::uint8_t* counters;
         std::uint8_t* directions;
         std::uint64_t* mispredictions;
+        std::uint64_t resolved;  ///< cycles that the branches waited for that this code has found mispredicted
         /// Fetches, loads and stores of segments as if all repeated, in fields of kField bits.
         std::uint64_t counted;
     };

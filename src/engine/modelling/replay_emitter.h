@@ -29,7 +29,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void sub_memory(Register to, Register base, std::int64_t displacement) {
         memory(true, 0x2b, to, base, displacement);
     }
-    void add_to_memory(Register from, Register base) { memory(true, 0x01, from, base, 0); }
+    void add_to_memory(Register from, Register base, std::int64_t displacement) {
+        memory(true, 0x01, from, base, displacement);
+    }
     /// mov to, [base + 8 * index + displacement]
     void load_indexed(Register to, Register base, Register index, std::int64_t displacement) {
         byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) | (base >= 8 ? 1 : 0)));

@@ -31,9 +31,8 @@ struct NotedAccesses {
 };
 
 struct ThreadModels {
-    ThreadModels(x86_64::Thread& of, models::Core& caches, const models::BranchUnit& unit,
-                 const models::Latencies& latencies, std::uint64_t* memory)
-        : thread(of), core(caches), branches(unit, of.page.counters.modelled, memory), stalls(latencies) {}
+    ThreadModels(x86_64::Thread& of, models::Core& caches, const models::Machine& machine, std::uint64_t* memory)
+        : thread(of), core(caches), branches(machine.branches, of.page.counters.modelled, memory), stalls(machine) {}
 
     x86_64::Thread& thread;
     models::Core& core;  ///< the thread's own; on a machine with one core, Modelling::only_core

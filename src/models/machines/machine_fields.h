@@ -70,20 +70,25 @@ inline constexpr std::array kBranchFields{
 
 struct PipelineField {
     std::string_view name;
-    std::uint8_t Pipeline::* place;
-    std::uint8_t least;
-    std::uint8_t most;
+    std::uint16_t Pipeline::* place;
+    std::uint16_t least;
+    std::uint16_t most;
 };
 inline constexpr std::array kPipelineFields{
     PipelineField{"width", &Pipeline::width, 1, 16},
     PipelineField{"integer_units", &Pipeline::integer_units, 1, 16},
     PipelineField{"vector_units", &Pipeline::vector_units, 1, 16},
+    PipelineField{"multipliers", &Pipeline::multipliers, 1, 16},
+    PipelineField{"taken", &Pipeline::taken, 1, 16},
     PipelineField{"loads", &Pipeline::loads, 1, 16},
     PipelineField{"stores", &Pipeline::stores, 1, 16},
     PipelineField{"forwarding", &Pipeline::forwarding, 0, 100},
     PipelineField{"division", &Pipeline::division, 1, 200},
     PipelineField{"wide_division", &Pipeline::wide_division, 1, 200},
     PipelineField{"float_addition", &Pipeline::float_addition, 1, 100},
+    PipelineField{"float_multiplication", &Pipeline::float_multiplication, 1, 100},
+    PipelineField{"misses", &Pipeline::misses, 1, 255},
+    PipelineField{"window", &Pipeline::window, 1, 4096},
 };
 
 /// The words of a field that has a choice.

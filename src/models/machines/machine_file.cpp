@@ -210,7 +210,7 @@ Result<Pipeline> read_pipeline(const Object& machine, Pipeline pipeline) {
     TRY(object.only(known));
     for (const PipelineField& field : kPipelineFields)
         pipeline.*field.place =
-            static_cast<std::uint8_t>(TRY(object.number(field.name, field.least, field.most, pipeline.*field.place)));
+            static_cast<std::uint16_t>(TRY(object.number(field.name, field.least, field.most, pipeline.*field.place)));
     return pipeline;
 }
 

@@ -94,10 +94,13 @@ constexpr Machine sapphire_rapids() {
                          .vector_units = 3,
                          .loads = 3,
                          .stores = 2,
-                         .forwarding = 1,
+                         .forwarding = 5,
                          .division = 15,
                          .wide_division = 12,
-                         .float_addition = 3}};
+                         .float_addition = 2,
+                         .float_multiplication = 4,
+                         .misses = 16,
+                         .window = 512}};
 }
 
 /// One complex: L3 is shared by eight cores and filled by their victims.
@@ -131,7 +134,10 @@ constexpr Machine zen4() {
                          .forwarding = 1,
                          .division = 12,
                          .wide_division = 18,
-                         .float_addition = 3}};
+                         .float_addition = 3,
+                         .float_multiplication = 3,
+                         .misses = 24,
+                         .window = 320}};
 }
 
 constexpr Machine zen5() {
@@ -159,12 +165,17 @@ constexpr Machine zen5() {
             .pipeline = {.width = 8,
                          .integer_units = 6,
                          .vector_units = 4,
+                         .multipliers = 3,
+                         .taken = 2,
                          .loads = 4,
                          .stores = 2,
-                         .forwarding = 1,
+                         .forwarding = 0,
                          .division = 12,
                          .wide_division = 18,
-                         .float_addition = 3}};
+                         .float_addition = 2,
+                         .float_multiplication = 3,
+                         .misses = 40,
+                         .window = 448}};
 }
 
 /// Its L3 is the system cache of the mesh. Implementers choose its size; AWS Graviton2 has 32 MiB.
@@ -198,7 +209,10 @@ constexpr Machine neoverse_n1() {
                          .forwarding = 5,
                          .division = 12,
                          .wide_division = 20,
-                         .float_addition = 2}};
+                         .float_addition = 2,
+                         .float_multiplication = 3,
+                         .misses = 20,
+                         .window = 128}};
 }
 
 /// The cores of a cluster share their L2, so it is the shared level (`l3`) here, and there is no private L2. Pages and
@@ -228,12 +242,16 @@ constexpr Machine apple_m1() {
             .pipeline = {.width = 8,
                          .integer_units = 6,
                          .vector_units = 4,
+                         .multipliers = 2,
                          .loads = 3,
                          .stores = 2,
                          .forwarding = 4,
                          .division = 8,
                          .wide_division = 10,
-                         .float_addition = 3}};
+                         .float_addition = 3,
+                         .float_multiplication = 4,
+                         .misses = 28,
+                         .window = 630}};
 }
 
 constexpr Machine tiny() {
@@ -270,7 +288,10 @@ constexpr Machine tiny() {
                          .forwarding = 3,
                          .division = 20,
                          .wide_division = 40,
-                         .float_addition = 3}};
+                         .float_addition = 3,
+                         .float_multiplication = 3,
+                         .misses = 2,
+                         .window = 32}};
 }
 
 /// Two levels, one core and true LRU: what cachegrind simulates. Its "LL" is the shared level here.

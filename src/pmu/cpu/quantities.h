@@ -397,7 +397,7 @@ inline constexpr std::array kRows{
     QuantityRow{Q::slots_without_code, "issue slots without code", modelled_stalls({M::fetch_stalls}, 4), P::generic,
                 "modelled: four for each cycle lost to a fetch that missed"},
     QuantityRow{Q::recovery_cycles, "cycles after mispredictions", modelled_stalls({M::misprediction_stalls}),
-                P::generic, "modelled: the machine's penalty for each"},
+                P::generic, "modelled: the machine's penalty for each, and what its branch waited for"},
     QuantityRow{Q::data_stalls, "cycles lost to loads",
                 modelled_stalls({M::translation_stalls, M::l2_stalls, M::l3_stalls, M::memory_stalls}), P::generic,
                 "modelled"},

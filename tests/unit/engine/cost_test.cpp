@@ -111,6 +111,56 @@ TEST(SegmentCost, OfACounterInMemoryIncludesForwarding) {
     EXPECT_EQ(cost_of({0x48, 0x83, 0x07, 0x01}), 6 * kCostUnits);
 }
 
+TEST(SegmentCost, OfMovesFromAndToMemoryIsThatOfTheAccessesAlone) {
+    EXPECT_EQ(cost_of(times(2, {0xf2, 0x0f, 0x10, 0x07})), kCostUnits) << "movsd xmm0, [rdi]: two loads in a cycle";
+    EXPECT_EQ(cost_of(times(2, {0xf2, 0x0f, 0x11, 0x07})), 2 * kCostUnits) << "movsd [rdi], xmm0: one store";
+    EXPECT_EQ(cost_of(times(2, {0x0f, 0xb6, 0x07})), kCostUnits) << "movzx eax, byte [rdi]";
+}
+
+TEST(SegmentCost, OfMovesBetweenRegistersIsThatOfRenaming) {
+    // mov rax, rbx; add rax, 1; mov rbx, rax: a chain of one addition
+    EXPECT_EQ(cost_of({0x48, 0x89, 0xd8, 0x48, 0x83, 0xc0, 0x01, 0x48, 0x89, 0xc3}), kCostUnits);
+}
+
+TEST(SegmentCost, OfMultiplicationsOfFloatsIsThatOfTheMachine) {
+    models::Machine quick = four_wide();
+    quick.pipeline.float_multiplication = 3;
+    const Bytes multiply{0xf2, 0x0f, 0x59, 0xc1};  // mulsd xmm0, xmm1
+    EXPECT_EQ(cost_of(multiply), 4 * kCostUnits);
+    EXPECT_EQ(cost_of(multiply, quick), 3 * kCostUnits);
+}
+
+TEST(SegmentCost, ABranchIsKnownToBeMispredictedOnceItHasWhatItDependsOn) {
+    // movzx eax, byte [rdi]; cmp eax, 10; jne: a load, a comparison and the branch, in a segment of about a cycle
+    const std::uint8_t after_load =
+        all_costs_of({0x0f, 0xb6, 0x07, 0x83, 0xf8, 0x0a, 0x75, 0}, four_wide()).back().resolving;
+    EXPECT_GE(after_load, 4);
+    EXPECT_LE(after_load, 6);
+    // cmp eax, 10; jne
+    EXPECT_LE(all_costs_of({0x83, 0xf8, 0x0a, 0x75, 0}, four_wide()).back().resolving, 1);
+}
+
+TEST(SegmentCost, OfALoopIsItsChainAndOfASegmentOfALoopOneCycleLess) {
+    const Bytes chain = times(4, kAddRbx);
+    Bytes loop = chain;
+    loop.insert(loop.end(), {0x75, 0xf2});  // jne to the start
+    EXPECT_EQ(cost_of(loop), 4 * kCostUnits);
+    Bytes elsewhere = chain;
+    elsewhere.insert(elsewhere.end(), {0x75, 0x10});
+    EXPECT_EQ(cost_of(elsewhere), 3 * kCostUnits);
+}
+
+TEST(SegmentCost, OfADispatchDoesNotWaitForItsTarget) {
+    // movzx eax, byte [r9 + rax]; movsxd rax, [rcx + 4 * rax]; add rax, rcx; jmp rax
+    EXPECT_EQ(cost_of({0x41, 0x0f, 0xb6, 0x04, 0x01, 0x48, 0x63, 0x04, 0x81, 0x48, 0x01, 0xc8, 0xff, 0xe0}),
+              kCostUnits);
+}
+
+TEST(SegmentCost, OfAPieceOfLongCodeIsItsLongestChain) {
+    // add rax, rbx; add rbx, rax: each piece goes on with both registers
+    EXPECT_EQ(cost_of(times(kLongestBlock / 2, {0x48, 0x01, 0xd8, 0x48, 0x01, 0xc3})), 64 * kCostUnits);
+}
+
 TEST(SegmentCost, OfDivisionsIsThatOfTheDivider) {
     EXPECT_GE(cost_of({0xf7, 0xf3}), 20 * kCostUnits);        // div ebx
     EXPECT_GE(cost_of({0x48, 0xf7, 0xf3}), 30 * kCostUnits);  // div rbx

@@ -8,14 +8,15 @@ namespace anyperf::engine::x86_64 {
 
 /// What executes an instruction.
 enum class Unit : std::uint8_t {
-    none,       ///< nothing: renaming is enough (nop), or only an access to memory
-    integer,    ///< an integer unit
-    multiply,   ///< the one integer unit that multiplies and counts bits
-    divide,     ///< the divider
-    divide32,   ///< the divider, for 64 by 32 bits: Pipeline::division has its latency
-    divide64,   ///< the divider, for 128 by 64 bits: some cores have a faster one (Pipeline::wide_division)
-    vector,     ///< a vector unit
-    float_add,  ///< a vector unit that adds floats: Pipeline::float_addition has its latency
+    none,            ///< nothing: renaming is enough (nop), or only an access to memory
+    integer,         ///< an integer unit
+    multiply,        ///< the one integer unit that multiplies and counts bits
+    divide,          ///< the divider
+    divide32,        ///< the divider, for 64 by 32 bits: Pipeline::division has its latency
+    divide64,        ///< the divider, for 128 by 64 bits: some cores have a faster one (Pipeline::wide_division)
+    vector,          ///< a vector unit
+    float_add,       ///< a vector unit that adds floats: Pipeline::float_addition has its latency
+    float_multiply,  ///< a vector unit that multiplies floats: Pipeline::float_multiplication
 };
 
 struct Timing {

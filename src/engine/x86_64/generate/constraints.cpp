@@ -227,14 +227,14 @@ std::optional<Form> merged(const Form& with_memory, const Form& with_register) {
     // What the model of cycles knows may differ a little (movss from memory clears the rest of its register): both then
     // have what holds for registers.
     form.vector_roles = with_register.vector_roles;
-    form.timing = with_memory.timing;
+    form.timing = with_register.timing;
     Form memory_alone = form;
     memory_alone.rm_role = with_memory.rm_role;
     memory_alone.vector_roles = with_memory.vector_roles;
+    memory_alone.timing = with_memory.timing;
     Form register_alone = form;
     register_alone.operand_bytes = with_register.operand_bytes;
     register_alone.attributes &= ~attribute::kOfMemory;
-    register_alone.timing = with_register.timing;
     if (memory_alone != with_memory || register_alone != with_register) return {};
     return form;
 }

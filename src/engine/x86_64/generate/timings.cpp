@@ -27,6 +27,7 @@ constexpr Unit none = Unit::none;
 [[maybe_unused]] constexpr Unit mul = Unit::multiply;
 [[maybe_unused]] constexpr Unit vec = Unit::vector;
 [[maybe_unused]] constexpr Unit fadd = Unit::float_add;
+[[maybe_unused]] constexpr Unit fmul = Unit::float_multiply;
 [[maybe_unused]] constexpr Unit integer = Unit::integer;
 
 std::uint16_t hundredths(double cycles) {

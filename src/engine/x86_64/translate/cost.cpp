@@ -17,6 +17,9 @@ constexpr Hundredths kCycle = 100;
 constexpr unsigned kLockCycles = 18;
 /// A REP string instruction takes so long to start, whatever it moves.
 constexpr unsigned kRepeatCycles = 24;
+/// What other code is taken to need between two rounds of a segment whose branch leads elsewhere. Each segment of a
+/// loop has such chains, as that of a counter, and they go on at the same time.
+constexpr Hundredths kElsewhere = kCycle;
 
 /// The registers by which an instruction addresses its ModRM operand.
 struct Address {
@@ -65,12 +68,16 @@ bool is_taken(const Instruction& instruction) {
            instruction.control == Control::ret;
 }
 
-/// Whether the instruction only loads: the latency in data/timing is that of its form with registers.
-bool only_loads(const Instruction& instruction, const Address& address) {
+/// Whether the instruction only loads or only stores: it takes no unit but those for accesses, and no time but theirs.
+/// Its timing in data/timing is that of its form with registers, a move.
+bool only_accesses(const Instruction& instruction, const Address& address) {
     constexpr unsigned kMoves = 2;  // cycles, between general and vector registers
+    if (instruction.reads_operand == instruction.writes_operand || instruction.sets_flags || instruction.tests_flags ||
+        timing_of(instruction.timing).latency > kMoves)
+        return false;
+    if (instruction.writes_operand) return true;
     const unsigned read = instruction.read & ~unsigned{address.registers};
-    return instruction.reads_operand && !instruction.writes_operand && !instruction.sets_flags && read == 0 &&
-           instruction.vector_read == 0 && timing_of(instruction.timing).latency <= kMoves;
+    return read == 0 && instruction.vector_read == 0;
 }
 
 /// Cycles until the result can be used, on the machine.
@@ -79,6 +86,7 @@ unsigned latency_of(const Timing& timing, const models::Pipeline& core) {
         case Unit::divide32: return core.division;
         case Unit::divide64: return core.wide_division;
         case Unit::float_add: return core.float_addition;
+        case Unit::float_multiply: return core.float_multiplication;
         default: return timing.latency;
     }
 }
@@ -94,23 +102,24 @@ class Throughput {
   public:
     explicit Throughput(const models::Pipeline& core) : core_(core) {}
 
-    void add(const Instruction& instruction, bool fused) {
-        const Timing& timing = timing_of(instruction.timing);
+    void add(const Instruction& instruction, const Address& address, bool fused) {
         slots_ += slots_of(instruction, fused);
         loads_ += instruction.reads_memory;
         stores_ += instruction.writes_memory;
         taken_ += is_taken(instruction);
         if (is_atomic(instruction)) alone_ += kLockCycles;
         if (instruction.rep) alone_ += kRepeatCycles;
-        execute(timing);
+        if (!only_accesses(instruction, address)) execute(timing_of(instruction.timing));
     }
 
     Hundredths cycles() const {
         // The occupancies in data/timing are those of four integer and three vector units.
         const Hundredths integer = std::max(integer_ * 4 / core_.integer_units, half_integer_);
         const Hundredths vector = std::max({vector_ * 3 / core_.vector_units, half_vector_, one_vector_});
-        const Hundredths ports = std::max({loads_ * kCycle / core_.loads, stores_ * kCycle / core_.stores, multiply_});
-        return std::max({slots_ * kCycle / core_.width, integer, vector, ports, divide_, taken_ * kCycle}) +
+        const Hundredths ports =
+            std::max({loads_ * kCycle / core_.loads, stores_ * kCycle / core_.stores, multiply_ / core_.multipliers});
+        return std::max(
+                   {slots_ * kCycle / core_.width, integer, vector, ports, divide_, taken_ * kCycle / core_.taken}) +
                alone_ * kCycle;
     }
 
@@ -133,6 +142,7 @@ class Throughput {
             case Unit::divide64: divide_ += core_.wide_division * kCycle / 2; break;
             case Unit::vector:
             case Unit::float_add:
+            case Unit::float_multiply:
                 vector_ += kThird;
                 if (timing.occupancy >= kCycle)
                     one_vector_ += timing.occupancy;
@@ -162,11 +172,12 @@ class Values {
   public:
     explicit Values(const models::Machine& machine) : machine_(machine) {}
 
-    void run(const Instruction& instruction, const Address& address) {
+    /// Returns when the instruction's own result is ready.
+    unsigned run(const Instruction& instruction, const Address& address) {
         const Timing& timing = timing_of(instruction.timing);
         unsigned start = inputs(instruction, address);
         if (instruction.reads_memory) start = std::max(start, loaded(instruction, address));
-        const unsigned latency = only_loads(instruction, address) ? 0 : latency_of(timing, machine_.pipeline);
+        const unsigned latency = only_accesses(instruction, address) ? 0 : latency_of(timing, machine_.pipeline);
         const unsigned end = start + latency;
         for (unsigned set = instruction.written & kFollowed; set != 0; set &= set - 1) {
             const unsigned reg = static_cast<unsigned>(__builtin_ctz(set));
@@ -178,10 +189,19 @@ class Values {
         if (instruction.sets_flags) flags_ = end;
         if (instruction.writes_operand && address.key != 0) store(key_now(address), end);
         latest_ = std::max(latest_, end);
+        return end;
     }
 
     /// When the last of all values so far is ready.
     unsigned latest() const { return latest_; }
+
+    /// The target of an indirect branch is predicted: nothing waits for the register that has it.
+    void forget_target(const Instruction& branch, const Address& address) {
+        const bool in_register = branch.control == Control::jump_indirect || branch.control == Control::call_indirect;
+        if (!in_register || address.key != 0) return;
+        for (unsigned set = branch.read & kFollowed; set != 0; set &= set - 1)
+            general_[static_cast<unsigned>(__builtin_ctz(set))] = 0;
+    }
 
   private:
     /// The stack pointer is followed by renaming: pushes and pops do not wait for each other.
@@ -249,21 +269,54 @@ class Values {
 struct SegmentCode {
     const Instruction* instructions;
     std::size_t count;
+    std::uint64_t bytes;
     std::array<Address, kLongestBlock> address;
+
+    const Instruction& last() const { return instructions[count - 1]; }
+    /// Whether its branch leads to its start.
+    bool repeats() const {
+        const Control control = last().control;
+        const bool direct = control == Control::conditional || control == Control::jump;
+        return direct && last().immediate + bytes == 0;
+    }
 };
 
-/// By how much a round of the segment delays the next one.
-Hundredths carried_latency(const SegmentCode& segment, const models::Machine& machine) {
+struct Waits {
+    Hundredths carried;   ///< by how much a round of the segment delays the next one, or what follows
+    unsigned last_ready;  ///< cycles from the start of the first round until its last instruction has its result
+};
+
+Waits waits_of(const SegmentCode& segment, const models::Machine& machine) {
     // The first two rounds fill the pipeline; the others show the delay.
     constexpr unsigned kWarm = 2;
     constexpr unsigned kMeasured = 2;
     Values values{machine};
     unsigned before = 0;
+    Hundredths first_pass = 0;
+    Waits waits{};
     for (unsigned round = 0; round < kWarm + kMeasured; ++round) {
         if (round == kWarm) before = values.latest();
-        for (std::size_t i = 0; i < segment.count; ++i) values.run(segment.instructions[i], segment.address[i]);
+        unsigned ready = 0;
+        for (std::size_t i = 0; i < segment.count; ++i) ready = values.run(segment.instructions[i], segment.address[i]);
+        values.forget_target(segment.last(), segment.address[segment.count - 1]);
+        if (round != 0) continue;
+        waits.last_ready = ready;
+        first_pass = values.latest() * kCycle;
     }
-    return (values.latest() - before) * kCycle / kMeasured;
+    waits.carried = (values.latest() - before) * kCycle / kMeasured;
+    // A segment that is as long as a block can be is a piece of longer code, whose next piece goes on with its chains.
+    if (segment.count == kLongestBlock)
+        waits.carried = std::max(waits.carried, first_pass);
+    else if (segment.last().control != Control::none && !segment.repeats())
+        waits.carried -= std::min(waits.carried, kElsewhere);
+    return waits;
+}
+
+/// How much later than its segment's cost says a branch knows where it goes, if nothing ran before the segment.
+std::uint8_t resolving(unsigned last_ready, Hundredths cost) {
+    constexpr unsigned kMost = 0xff;
+    const unsigned cycles = (cost + kCycle / 2) / kCycle;
+    return static_cast<std::uint8_t>(last_ready > cycles ? std::min(last_ready - cycles, kMost) : 0);
 }
 
 /// Eighths of a cycle; above sixteen to four significant bits.
@@ -314,7 +367,7 @@ void divide_busy(const SegmentCode& segment, const models::Machine& machine, Ins
             slots_of(segment.instructions[i], i != 0 && fuses(segment.instructions[i - 1], segment.instructions[i]));
         costs += out[i].cost;
         const unsigned until = std::min({slots * kCostUnits / machine.pipeline.width, costs, busy + kMostBusy});
-        out[i].busy = static_cast<std::uint16_t>(until - busy);
+        out[i].busy = static_cast<std::uint8_t>(until - busy);
         busy = until;
     }
 }
@@ -332,22 +385,24 @@ void cost_segment(const DecodedBlock& block, std::size_t first, std::size_t end,
         const Instruction& instruction = segment.instructions[i];
         segment.address[i] = address_of_operand(instruction, code + offset, offset + instruction.length);
         offset += instruction.length;
-        throughput.add(instruction, i != 0 && fuses(segment.instructions[i - 1], instruction));
+        segment.bytes = offset;
+        throughput.add(instruction, segment.address[i], i != 0 && fuses(segment.instructions[i - 1], instruction));
     }
     const Hundredths busy = throughput.cycles();
-    const Hundredths waiting = carried_latency(segment, machine);
+    const auto [waiting, last_ready] = waits_of(segment, machine);
     divide(segment, rounded(std::max(busy, waiting)), waiting > busy, machine, out.data() + first);
     divide_busy(segment, machine, out.data() + first);
+    out[end - 1].resolving = resolving(last_ready, std::max(busy, waiting));
 }
 
 InstructionCost cost_alone(const Instruction& instruction, const models::Machine& machine) {
     Throughput throughput{machine.pipeline};
-    throughput.add(instruction, false);
+    throughput.add(instruction, {}, false);
     const Hundredths cycles = std::max<Hundredths>(throughput.cycles(), timing_of(instruction.timing).occupancy);
     const unsigned cost = std::min(rounded(cycles), kMostCost);
     const unsigned busy =
         std::min({slots_of(instruction, false) * kCostUnits / machine.pipeline.width, cost, kMostBusy});
-    return {static_cast<std::uint16_t>(cost), static_cast<std::uint16_t>(busy)};
+    return {.cost = static_cast<std::uint16_t>(cost), .busy = static_cast<std::uint8_t>(busy), .resolving = 0};
 }
 
 }  // namespace anyperf::engine::x86_64

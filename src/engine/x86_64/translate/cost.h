@@ -8,11 +8,12 @@
 // - throughput: what the busiest part of the core needs for it (renaming, integer and vector units, the divider, loads,
 //   stores, taken branches);
 // - latency: by how much a round of it delays the next one through registers, flags and memory.
-// A core with a window of hundreds of instructions hides everything else. Facts about instructions are in data/timing,
-// those about the core in models::Pipeline.
+// A core with a window of hundreds of instructions hides everything else. A misprediction empties the window, so that
+// the branch waits for all that it depends on in its segment: that is `resolving`. Facts about instructions are in
+// data/timing, those about the core in models::Pipeline.
 //
-// What it can't do: chains from one segment to another are not seen, and a chain that a segment has with itself counts
-// even if other code runs in between.
+// What it can't do: chains from one segment to another are not seen. If a segment's branch leads elsewhere, other code
+// runs between two rounds, and all but a cycle of its chain with itself counts nevertheless.
 //
 // Costs are whole eighths of a cycle, and above two cycles rounded to four significant bits: a segment's cost is a part
 // of its tuple (run/tuple_counts.h), of which there are few.
@@ -36,7 +37,9 @@ inline constexpr unsigned kMostBusy = 15;
 /// The cost of an instruction, in these units.
 struct InstructionCost {
     std::uint16_t cost = 0;
-    std::uint16_t busy = 0;  ///< the part of the costs so far in which the core does what it can: slots by its width
+    std::uint8_t busy = 0;  ///< the part of the costs so far in which the core does what it can: slots by its width
+    /// Of a segment's last instruction: by how many cycles a misprediction costs more than the machine's penalty.
+    std::uint8_t resolving = 0;
 };
 
 /// The cost of each instruction of a block. The cost of a segment is their sum. No segment's first instructions are

@@ -98,7 +98,10 @@ void Translation::compute_costs() {
     for (std::size_t first = 0; first < decoded_.count;) {
         const std::size_t end = decoded_.segment_end(first);
         cost_segment(decoded_, first, end, bytes_at(address), *counting_.machine, costs_);
-        for (; first < end; ++first) address = address_after(first, address);
+        for (; first < end; ++first) {
+            if (!counts_cost()) costs_[first].cost = costs_[first].busy = 0;
+            address = address_after(first, address);
+        }
     }
 }
 

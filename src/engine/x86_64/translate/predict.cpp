@@ -70,7 +70,7 @@ void clear_predictors(Thread& thread) {
 /// What a misprediction adds. Its cycles are a part of the cost of what has run (count_stalls() in
 /// modelling/drain.cpp).
 WordAdditions Translation::misprediction_of(Quantity quantity) const {
-    const std::int32_t penalty = counting_.machine->latencies.misprediction;
+    const std::int32_t penalty = counting_.machine->latencies.misprediction + resolving_;
     const std::int32_t cost = penalty * static_cast<std::int32_t>(kCostUnits);
     WordAdditions words;
     words.add(count_offset(quantity), 1);

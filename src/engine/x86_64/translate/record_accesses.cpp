@@ -334,6 +334,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     }
     segment.bytes = static_cast<std::uint16_t>(pc - segment.pc);
     segment.instructions = instructions & 0x7fU;
+    segment.resolving = costs_[end - 1].resolving;
     segment.words = plan_.words;
 }
 

@@ -43,8 +43,8 @@ void Translation::end_before_translated() {
 void Translation::decode_instructions(std::uint16_t limit) {
     const bool whole = limit == 0 || path_step_;
     const std::size_t most = single_instruction_ ? 1 : whole ? kLongestBlock : limit;
-    decode_block(code_, counts_cost() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
-    if (!counts_cost()) return;
+    decode_block(code_, needs_costs() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
+    if (!needs_costs()) return;
     compute_costs();
     for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
 }
@@ -110,6 +110,7 @@ void Translation::emit_instructions() {
         mark(i, Mark::kNone);
         block_->marks[i].begins_segment = begins_segment;
         const bool ends_segment = instruction.control != Control::none;
+        resolving_ = costs_[i].resolving;
         if (!single_instruction_) emit_access_check(instruction, address);
         emit_captures(i, false);
         if (!ends_segment)

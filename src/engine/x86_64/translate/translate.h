@@ -184,6 +184,8 @@ class Translation {
     void emit_prologue(std::size_t first, std::uint64_t pc);
     run::Tuple tuple_of(std::size_t first) const;
     bool counts_cost() const { return (counting_.open & kCostRows) != 0; }
+    /// For cycles, or for what mispredictions cost.
+    bool needs_costs() const { return counts_cost() || counting_.predicting || counting_.recording; }
     void compute_costs();
     void emit_charge(std::int32_t instructions, bool flags_dead, std::uint32_t budget_payload);
     bool lend_register(std::size_t first);
@@ -364,7 +366,8 @@ class Translation {
     DecodedBlock decoded_;
     Block* block_ = nullptr;
     BlockId id_ = 0;
-    InstructionCosts costs_{};                        ///< of the block's instructions, if cycles are counted
+    InstructionCosts costs_{};                        ///< of the block's instructions, if needs_costs()
+    std::int32_t resolving_ = 0;                      ///< of the instruction that is being translated (cost.h)
     bool out_of_records_ = false;                     ///< no room for an exit: the block can't be used
     RecordingPlan plan_;                              ///< of the current segment, while accesses are recorded
     std::size_t lane_ = 0;                            ///< the lane that the current segment charges
