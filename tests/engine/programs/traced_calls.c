@@ -1,10 +1,22 @@
 // A process stops another one before and after its system calls (PTRACE_SYSCALL), looks at them and changes them. A
-// signal that interrupts a call stops the tracee before or after that call's end, so signals are only counted.
+// signal that interrupts a call stops the tracee before or after that call's end, so signals are only counted. A call
+// that a signal interrupts ends with ERESTARTSYS and is made again, with two more stops: wait4 does so if SIGCHLD
+// arrives after it has looked for ended children and before it sleeps (do_wait() in kernel/exit.c), and in a run also
+// if SIGCHLD arrives between the stop before the call and the kernel's part of it. Those two stops are left out.
 #include <linux/ptrace.h>
 
 #include "tiny_thread.h"
 
-enum { kStopped = 19, kUser = 10, kMark = 0x80, kWall = 0x40000000, kTasks = 4, kStops = 64, kUnknownCall = 600 };
+enum {
+    kRestart = -512,
+    kStopped = 19,
+    kUser = 10,
+    kMark = 0x80,
+    kWall = 0x40000000,
+    kTasks = 4,
+    kStops = 64,
+    kUnknownCall = 600
+};
 
 /// struct user_regs_struct (sys/user.h).
 struct registers {
@@ -140,7 +152,7 @@ static void change_calls(void) {
 /// What a task did: 'b' before a call, 'a' after one, 'f' after a fork, 'x' an execve, '0' and on: an end.
 struct task {
     long id;
-    int length, signals;
+    int length, signals, restarts;
     char stops[kStops];
 };
 
@@ -163,6 +175,16 @@ static char kind_of(long id, int status) {
     return where == 1 ? 'b' : 'a';
 }
 
+/// Whether the stop is one of the two between an interrupted call and the same call made again.
+static int is_of_restart(struct task* task, char kind) {
+    const int again = task->restarts && kind == 'b';
+    u64 result = 0;
+    task->restarts = 0;
+    if (kind == 'a') trace(PTRACE_PEEKUSR, task->id, 10 * 8, &result);
+    if ((long)result == kRestart) task->restarts = 1;
+    return again || task->restarts;
+}
+
 /// Follows `count` tasks to their ends.
 static void follow(int count) {
     while (count > 0) {
@@ -171,10 +193,11 @@ static void follow(int count) {
         must(id > 0, "wait4");
         struct task* task = task_of(id);
         const int signal = (status & 0xff) == 0x7f && status >> 16 == 0 && !(status >> 8 & kMark) ? status >> 8 : 0;
+        const char kind = signal != 0 ? 0 : kind_of(id, status);
         if (signal != 0)
             ++task->signals;
-        else if (task->length < kStops - 1)
-            task->stops[task->length++] = kind_of(id, status);
+        else if (!is_of_restart(task, kind) && task->length < kStops - 1)
+            task->stops[task->length++] = kind;
         if ((status & 0xff) != 0x7f) --count;
         trace(PTRACE_SYSCALL, id, 0, (void*)(long)(signal == kUser ? signal : 0));
     }
