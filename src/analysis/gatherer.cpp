@@ -70,6 +70,7 @@ std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t even
 
 // A trie shares callers, so it grows from the outermost frame inwards, whereas a sample has the innermost frame first.
 void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
+    if (!options_.reads(sample.time, sample.cpu)) return;
     if (options_.branches) return add_branches(sample, event);
     const std::uint32_t root = root_of(sample, event, details_.of(sample, event));
     frames_.clear();
@@ -116,6 +117,7 @@ void Gatherer::gather_frames(const perfdata::Sample& sample, SpaceId space) {
     if (!for_each_frame(sample, branches, [this](RawFrame frame) { frames_.push_back(frame); })) frames_.clear();
     if (options_.unwinder && has_x86_registers(reader_.facts()) && sample.user_abi != 0 && !sample.user_stack.empty())
         gather_user_stack(sample, space);
+    if (frames_.size() > options_.most_frames) frames_.resize(options_.most_frames);
 }
 
 // The unwinder returns return addresses already moved back into their calls. Its frames come after the kernel's, since

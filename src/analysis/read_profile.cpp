@@ -48,8 +48,10 @@ void describe_events(const perfdata::Reader& reader, profile::Profile& profile) 
 
 }  // namespace
 
-Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& options) {
+Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wanted) {
     perfdata::Reader reader = TRY(perfdata::Reader::open(path));
+    ReadOptions options = wanted;
+    TRY(options.time.resolve(reader.facts().first_ns, reader.facts().last_ns));
     ReadProfile result;
     Gatherer gatherer{options, reader};
     const perfdata::Summary summary = reader.read(gatherer);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/read_profile.h"
+#include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "exports/exporter.h"
 #include "try.h"
@@ -33,6 +34,7 @@ struct Options {
     std::vector<std::string> events;
     std::string baseline;
     SymbolOptions symbols;
+    FilterOptions filters;
     bool inlines = true;
     bool no_interpreter = false;
 };
@@ -101,14 +103,17 @@ Result<analysis::ReadProfile> read(const std::string& path, const Options& optio
                                    Output& out) {
     const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
     unwind::Unwinder unwinder{paths};
-    analysis::ReadProfile result =
-        TRY(analysis::read_profile(path, {.pid = format.threads,
-                                          .tid = format.threads,
-                                          .source = {.lines = true, .inlines = options.inlines},
-                                          .no_interpreter = options.no_interpreter,
-                                          .times = format.times,
-                                          .paths = paths,
-                                          .unwinder = &unwinder}));
+    const Filters filters = TRY(filters_of(options.filters));
+    analysis::ReadOptions wanted{.pid = format.threads,
+                                 .tid = format.threads,
+                                 .source = {.lines = true, .inlines = options.inlines},
+                                 .no_interpreter = options.no_interpreter,
+                                 .times = format.times,
+                                 .paths = paths,
+                                 .unwinder = &unwinder};
+    filters.add_to(wanted);
+    analysis::ReadProfile result = TRY(analysis::read_profile(path, wanted));
+    if (!filters.samples.admits_all()) keep_only(admitted_by(filters.samples, result.profile), result.profile);
     note_losses(result, out);
     return result;
 }
@@ -153,6 +158,7 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("EVENT,…");
     verb.add_option("--baseline", options->baseline, "html: show the difference to this recording")->type_name("FILE");
     verb.add_flag("--inline,!--no-inline", options->inlines, "inlined functions are frames of their own (default: on)");
+    declare_filters(verb, "cCdS", options->filters);
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
     return [options](Output& out) { return export_profile(*options, out); };

@@ -71,6 +71,7 @@ Result<int> run_record(Options& options, Output& output) {
     auto plan = TRY(record::make_plan(options));
     if (!options.quiet)
         for (const auto& note : plan.notes) output.note("anyperf: " + note + "\n");
+    if (options.dry_run) return 0;
     OutputFile file{options};
     Result<Recorded> result;
     {

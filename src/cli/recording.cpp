@@ -41,6 +41,13 @@ void declare_no_interpreter(CLI::App& verb, bool& option) {
                   "show Python functions without the frames of the interpreter that runs them");
 }
 
+// The man pages name these options; the short help has room for what changes something.
+void declare_always(CLI::App& verb, const std::string& names, bool takes_value) {
+    CLI::Option* const option =
+        takes_value ? verb.add_option_function<std::string>(names, [](const std::string&) {}) : verb.add_flag(names);
+    option->group("");
+}
+
 Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out) {
     symbols::SymbolPaths paths = default_symbol_paths();
     paths.root = options.root;

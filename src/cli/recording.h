@@ -21,6 +21,9 @@ void declare_symbol_options(CLI::App& verb, SymbolOptions& options);
 /// --no-interpreter, for ReadOptions::no_interpreter.
 void declare_no_interpreter(CLI::App& verb, bool& option);
 
+/// An option of perf's that asks for what is always so. `names` as for CLI11; `takes_value`: its value does not matter.
+void declare_always(CLI::App& verb, const std::string& names, bool takes_value = false);
+
 /// Where names are looked for. Fails if debuginfod servers are asked for and none can be asked.
 Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out);
 /// The same without options.

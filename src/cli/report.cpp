@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/read_profile.h"
 #include "cli/option_checks.h"
+#include "cli/reading/head_text.h"
+#include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "cli/report/tables.h"
+#include "perfdata/reader.h"
 #include "try.h"
 #include "unwind/unwinder.h"
 
@@ -24,9 +28,22 @@ struct Options {
     std::vector<std::string> keys;  ///< empty: default_keys()
     SymbolOptions symbols;
     double percent_limit = 0.0;
-    std::string parents;  ///< of --parent
+    std::string parents;               ///< of --parent
+    std::vector<std::string> columns;  ///< -F; empty: shares, and the keys
+    std::string separator;             ///< -t
+    FilterOptions filters;
+    std::string percentage = "absolute";  ///< what filtered rows are a share of
+    HeadOptions head;
+    std::size_t sorting_event = 0;
+    std::size_t most_frames = ~std::size_t{0};
+    bool sample_counts = false;  ///< -n
+    bool periods = false;
+    bool modes = false;  ///< --show-cpu-utilization
+    bool only_with_parent = false;
+    bool quiet = false;
     bool children = false;
-    bool call_tree = false;
+    std::optional<std::string> stacks;  ///< -g
+    bool inverted = false;              ///< -G
     bool inlines = true;
     bool groups = true;
     bool branches = false;
@@ -68,10 +85,12 @@ Result<void> check_keys(const Options& options, const profile::Parts& parts) {
 
 /// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
-analysis::ReadOptions reading(const Options& options, const std::vector<profile::Key>& keys) {
+analysis::ReadOptions reading(const Options& options, const profile::RowOptions& rows) {
+    const std::vector<profile::Key>& keys = rows.keys;
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
-    const bool with_chains = options.children || options.call_tree || wants(profile::Key::parent);
+    const bool with_chains = rows.children || rows.keep_samples || wants(profile::Key::parent);
     return {.call_chains = with_chains || options.no_interpreter,
+            .most_frames = options.most_frames,
             .pid = wants(profile::Key::pid),
             .tid = wants(profile::Key::tid),
             .cpu = wants(profile::Key::cpu) || wants(profile::Key::socket),
@@ -85,32 +104,137 @@ analysis::ReadOptions reading(const Options& options, const std::vector<profile:
             .paths = {}};
 }
 
+/// Without -F: shares, the numbers that are asked for, and the keys, in perf's order.
+std::vector<Column> default_columns(const Options& options, const std::vector<profile::Key>& keys) {
+    std::vector<Column> columns;
+    const auto add = [&](bool wanted, Column::Kind kind) {
+        if (wanted) columns.push_back({kind, {}});
+    };
+    add(options.children, Column::Kind::total);
+    add(true, Column::Kind::self);
+    add(options.modes, Column::Kind::system);
+    add(options.modes, Column::Kind::user);
+    add(options.sample_counts, Column::Kind::samples);
+    add(options.periods, Column::Kind::period);
+    for (const profile::Key key : keys) columns.push_back({Column::Kind::key, key});
+    return columns;
+}
+
+std::vector<profile::Key> keys_of(const std::vector<Column>& columns) {
+    std::vector<profile::Key> keys;
+    for (const Column& each : columns)
+        if (each.kind == Column::Kind::key) keys.push_back(each.key);
+    return keys;
+}
+
+/// -g and -G. As in perf, stacks with what a row calls begin at the outermost function.
+Result<StackOptions> stacks_of(const Options& options) {
+    using profile::CallOrder;
+    if (!options.stacks && !options.inverted) return StackOptions{};
+    const CallOrder order = options.inverted || options.children ? CallOrder::caller : CallOrder::callee;
+    return stack_options(options.stacks.value_or(""), order);
+}
+
+/// The keys and the columns, as far as the options say. With -F its keys are those of the rows.
+Result<TableOptions> table_of(const Options& options) {
+    const StackOptions stacks = TRY(stacks_of(options));
+    TableOptions table{.separator = options.separator,
+                       .titles = !options.quiet,
+                       .groups = options.groups,
+                       .sorting_event = options.sorting_event,
+                       .stacks = stacks,
+                       .percent_limit = options.percent_limit,
+                       .keys_are_chosen = !options.keys.empty(),
+                       .only_with_parent = options.only_with_parent};
+    std::vector<profile::Key>& keys = table.rows.keys;
+    table.rows.children = options.children;
+    table.rows.keep_samples = table.stacks.style != StackOptions::Style::none;
+    table.rows.outermost_passage = table.stacks.order == profile::CallOrder::caller;
+    if (!options.columns.empty()) {
+        if (!options.keys.empty())
+            return std::unexpected(Error{"cannot use -F and -s at the same time",
+                                         "each says what rows are summed up by",
+                                         "give the keys as fields: -F overhead,period,comm,symbol"});
+        table.columns = TRY(columns_named(options.columns));
+        keys = keys_of(table.columns);
+        const auto is_total = [](const Column& each) { return each.kind == Column::Kind::total; };
+        table.rows.children |= std::ranges::any_of(table.columns, is_total);
+    } else {
+        keys = options.keys.empty() ? default_keys(options) : TRY(profile::keys_named(options.keys));
+    }
+    const bool wants_parents = !options.parents.empty() || options.only_with_parent;
+    if (!wants_parents || std::ranges::find(keys, profile::Key::parent) != keys.end()) return table;
+    if (keys.size() == profile::kMostKeys)
+        return std::unexpected(Error{"cannot sum up by the key parent, too",
+                                     fmt::format("there are {} keys, the most that a table has", keys.size()),
+                                     "leave one of them out"});
+    keys.push_back(profile::Key::parent);
+    if (!table.columns.empty()) table.columns.push_back({Column::Kind::key, profile::Key::parent});
+    return table;
+}
+
+/// Leaves out what the options do not admit. Returns which samples are shown, if the others still count as a part of
+/// the whole; else they are removed. What has no symbol never counts, as in perf.
+std::optional<std::vector<bool>> leave_out(const Options& options, profile::SampleFilter filter,
+                                           profile::Profile& profile) {
+    if (filter.only_resolved) keep_only(admitted_by({.only_resolved = true}, profile), profile);
+    filter.only_resolved = false;
+    if (filter.admits_all()) return std::nullopt;
+    std::vector<bool> admitted = admitted_by(filter, profile);
+    if (options.percentage == "absolute") return admitted;
+    keep_only(admitted, profile);
+    return std::nullopt;
+}
+
+/// --header and the like. Returns whether that is all.
+Result<bool> print_head(const Options& options, Output& out) {
+    if (!options.head.any()) return false;
+    const perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
+    out.print(TRY(head_text(options.input, reader, options.head.full)));
+    return options.head.only;
+}
+
 Result<int> report(const Options& options, Output& out) {
-    TableOptions table{
-        .groups = options.groups, .call_tree = options.call_tree, .percent_limit = options.percent_limit};
-    const bool chosen = !options.keys.empty();
-    table.rows.keys = chosen ? TRY(profile::keys_named(options.keys)) : default_keys(options);
-    if (!options.parents.empty() && std::ranges::find(table.rows.keys, profile::Key::parent) == table.rows.keys.end())
-        table.rows.keys.push_back(profile::Key::parent);
+    TableOptions table = TRY(table_of(options));
+    const Filters filters = TRY(filters_of(options.filters));
+    if (TRY(print_head(options, out))) return 0;
+    const bool chosen = !options.keys.empty() || !options.columns.empty();
     const profile::SymbolPattern parents =
         TRY(profile::SymbolPattern::compile(options.parents.empty() ? profile::kDefaultParents : options.parents));
     if (std::ranges::find(table.rows.keys, profile::Key::parent) != table.rows.keys.end()) table.rows.parent = &parents;
-    table.rows.children = options.children;
-    table.rows.keep_samples = options.call_tree;
     TRY(check_keys(options, profile::parts_of(table.rows.keys)));
     symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
     // A symbol without a size ends where the next one begins, which may be a variable.
     paths.data_symbols = profile::parts_of(table.rows.keys).has(profile::Part::data_place) ||
                          std::ranges::find(table.rows.keys, profile::Key::symbol_size) != table.rows.keys.end();
     unwind::Unwinder unwinder{paths};
-    analysis::ReadOptions wanted = reading(options, table.rows.keys);
+    analysis::ReadOptions wanted = reading(options, table.rows);
     wanted.paths = paths;
     wanted.unwinder = &unwinder;
-    const analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
+    filters.add_to(wanted);
+    analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
     if (!chosen && only_tracepoints(read.profile)) table.rows.keys = {profile::Key::trace};
-    note_losses(read, out);
+    if (table.columns.empty()) table.columns = default_columns(options, table.rows.keys);
+    if (!options.quiet) note_losses(read, out);
+    const auto admitted = leave_out(options, filters.samples, read.profile);
+    if (admitted) table.rows.admitted = &*admitted;
     out.print(options.json ? rows_as_json(read.profile, table) : rows_as_text(read.profile, table));
     return 0;
+}
+
+void declare_columns(CLI::App& verb, Options& options) {
+    verb.add_option("-F,--fields", options.columns,
+                    "the columns, in place of -s: overhead, overhead_children, overhead_sys, overhead_us, sample, "
+                    "period, and keys")
+        ->delimiter(',')
+        ->type_name("FIELD,…");
+    verb.add_flag("-n,--show-nr-samples", options.sample_counts, "show the number of samples");
+    verb.add_flag("--show-total-period", options.periods, "show the weight of each row");
+    verb.add_flag("--show-cpu-utilization", options.modes, "show the shares of the kernel and of programs");
+    verb.add_option("-t,--field-separator", options.separator, "put this between the columns, which are not aligned")
+        ->type_name("TEXT");
+    verb.add_option("--group-sort-idx", options.sorting_event, "of a group: sort by its event N, counted from 0")
+        ->type_name("N");
 }
 
 VerbAction declare(CLI::App& verb) {
@@ -127,7 +251,12 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option("-p,--parent", options->parents,
                     "with the key parent: the regular expression of the callers that samples are summed up by")
         ->type_name("REGEX");
-    verb.add_flag("-g,--call-graph", options->call_tree, "show the callers of each row as a tree");
+    verb.add_option("-g,--call-graph", options->stacks,
+                    "show the stacks of each row: graph (default), fractal, flat, folded, none; 0.5 (least per cent); "
+                    "callee, caller; percent, period, count")
+        ->expected(0, 1)
+        ->type_name("WORD,…");
+    verb.add_flag("-G,--inverted", options->inverted, "show the stacks from their outermost functions on");
     verb.add_flag("--children,!--no-children", options->children,
                   "add the weight of what a row calls, and sort by that");
     verb.add_flag("--inline,!--no-inline", options->inlines, "show inlined functions among the callers (default: on)");
@@ -136,6 +265,24 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows and callers with a smaller share")
         ->check(check_percent)
         ->type_name("PERCENT");
+    declare_columns(verb, *options);
+    declare_filters(verb, "cCdS", options->filters);
+    verb.add_option("--symbol-filter", options->filters.symbol_part,
+                    "only samples in functions with this in their names")
+        ->type_name("TEXT");
+    verb.add_option("--socket-filter", options->filters.socket, "only samples of the CPUs of this socket")
+        ->type_name("N");
+    verb.add_flag("-U,--hide-unresolved", options->filters.only_resolved, "only samples in functions with a name");
+    verb.add_flag("-x,--exclude-other", options->only_with_parent, "only rows with a caller that -p matches");
+    verb.add_option("--percentage", options->percentage,
+                    "what shares are of when samples are left out: absolute, all (default); relative, those shown")
+        ->check(CLI::IsMember({"absolute", "relative"}))
+        ->type_name("WAY");
+    verb.add_option("--max-stack", options->most_frames, "use at most N frames of a call chain")->type_name("N");
+    declare_head(verb, options->head);
+    verb.add_flag("-q,--quiet", options->quiet, "print the rows only, without titles and notes");
+    for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux"}) declare_always(verb, names);
+    declare_always(verb, "--stdio-color", true);
     declare_symbol_options(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row");
     return [options](Output& out) { return report(*options, out); };

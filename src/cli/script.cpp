@@ -6,8 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cli/command/target_options.h"
+#include "cli/reading/head_text.h"
+#include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "cli/script/fields.h"
 #include "cli/script/printer.h"
@@ -22,26 +26,67 @@ struct Options {
     std::string input = "perf.data";
     std::vector<std::string> fields;
     SymbolOptions symbols;
+    FilterOptions filters;
+    HeadOptions head;
+    ShownRecords records;
+    std::size_t most_frames = ScriptPrinter::kAllFrames;
     bool inlines = true;
+    bool hide_call_chains = false;
+    bool since_first = false;
+    bool since_last = false;
+    bool nanoseconds = false;
+    bool quiet = false;
 };
+
+Result<ScriptPrinter::Options> printing_of(const Options& options) {
+    using Times = ScriptPrinter::Options::Times;
+    if (options.since_first && options.since_last)
+        return std::unexpected(Error{"cannot print times in two ways", "--reltime and --deltatime exclude each other",
+                                     "leave one of them out"});
+    const Filters filters = TRY(filters_of(options.filters));
+    ScriptPrinter::Options printing{.chosen = {},
+                                    .inlines = options.inlines,
+                                    .call_chains = !options.hide_call_chains,
+                                    .most_frames = options.most_frames,
+                                    .times = options.since_first  ? Times::since_first
+                                             : options.since_last ? Times::since_last
+                                                                  : Times::absolute,
+                                    .nanoseconds = options.nanoseconds,
+                                    .records = options.records,
+                                    .filters = filters};
+    if (!options.fields.empty()) printing.chosen = TRY(ChosenFields::parse(options.fields));
+    return printing;
+}
 
 // Damage is a note and not an error: everything before it has been printed.
 Result<int> script(const Options& options, Output& out) {
-    std::optional<ChosenFields> chosen;
-    if (!options.fields.empty()) chosen = TRY(fields_named(options.fields));
+    ScriptPrinter::Options printing = TRY(printing_of(options));
     perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
-    ScriptPrinter printer {
-        reader, TRY(symbol_paths(options.symbols, out))
-        , {chosen, options.inlines}, out
-    };
+    TRY(printing.filters.time.resolve(reader.facts().first_ns, reader.facts().last_ns));
+    if (options.head.any()) {
+        out.print(TRY(head_text(options.input, reader, options.head.full)));
+        if (options.head.only) return 0;
+    }
+    const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    ScriptPrinter printer{reader, paths, std::move(printing), out};
     const perfdata::Summary summary = reader.read(printer);
     printer.flush();
-    printer.note_lost_files();
-    if (summary.lost > 0)
+    if (!options.quiet) printer.note_lost_files();
+    if (summary.lost > 0 && !options.quiet)
         out.note(
             fmt::format("anyperf: {} records were lost while recording, because the rings were full\n", summary.lost));
     if (summary.damage) out.note(fmt::format("anyperf: {}: {}\n", summary.damage->what, summary.damage->cause));
     return 0;
+}
+
+void declare_records(CLI::App& verb, ShownRecords& records) {
+    verb.add_flag("--show-task-events", records.tasks, "print when tasks begin, end and get a name");
+    verb.add_flag("--show-mmap-events", records.maps, "print what is mapped");
+    verb.add_flag("--show-switch-events", records.switches, "print context switches");
+    verb.add_flag("--show-lost-events", records.losses, "print where records were lost");
+    verb.add_flag("--show-namespace-events", records.namespaces, "print the namespaces of tasks");
+    verb.add_flag("--show-cgroup-events", records.cgroups, "print the names of cgroups");
+    verb.add_flag("--show-bpf-events", records.bpf, "print which BPF programs are loaded");
 }
 
 VerbAction declare(CLI::App& verb) {
@@ -49,12 +94,23 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
     verb.add_option(
             "-F,--fields", options->fields,
-            "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline, weight, "
-            "brstack, phys_addr, trace, data_src, data_page_size, code_page_size; "
-            "+FIELD and -FIELD change the default")
-        ->delimiter(',')
+            "what to print: comm, pid, tid, cpu, misc, time, period, event, ip, sym, symoff, dso, addr, srcline, "
+            "weight, ins_lat, brstack, phys_addr, trace, data_src, data_page_size, code_page_size; "
+            "+FIELD and -FIELD change the default; hw:, sw:, trace: and raw: begin the list of one type of events")
+        ->allow_extra_args(false)
+        ->take_all()
         ->type_name("FIELD,…");
     verb.add_flag("--inline,!--no-inline", options->inlines, "print inlined functions of call chains (default: on)");
+    verb.add_flag("-G,--hide-call-graph", options->hide_call_chains, "print each sample's own address only");
+    verb.add_option("--max-stack", options->most_frames, "print at most N frames of a call chain")->type_name("N");
+    verb.add_flag("--ns", options->nanoseconds, "print times with nine decimals");
+    verb.add_flag("--reltime", options->since_first, "print times since the first line");
+    verb.add_flag("--deltatime", options->since_last, "print times since the line before");
+    declare_filters(verb, "cCS", options->filters);
+    declare_records(verb, options->records);
+    declare_head(verb, options->head);
+    verb.add_flag("-q,--quiet", options->quiet, "print no notes about files without names and lost records");
+    for (const char* names : {"-f,--force", "-v,--verbose"}) declare_always(verb, names);
     declare_symbol_options(verb, options->symbols);
     return [options](Output& out) { return script(*options, out); };
 }

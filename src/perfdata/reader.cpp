@@ -151,6 +151,10 @@ const Facts& Reader::facts() const {
     return state_->facts;
 }
 
+const FileHeader& Reader::header() const {
+    return state_->header;
+}
+
 bool Reader::is_pipe() const {
     return state_->header.pipe;
 }
@@ -527,7 +531,15 @@ void Reader::State::deliver(Bytes record, std::uint32_t event) {
         summary.lost += cursor.u64();
     }
     if (head.type == RecordType::lost_samples) summary.lost_samples += cursor.u64();
-    consumer->record({head.type, head.misc, without_id, layout.trailer_time(record), event});
+    const std::uint64_t task = layout.trailer_task(record);
+    consumer->record({.type = head.type,
+                      .misc = head.misc,
+                      .bytes = without_id,
+                      .time = layout.trailer_time(record),
+                      .event = event,
+                      .pid = static_cast<std::uint32_t>(task),
+                      .tid = static_cast<std::uint32_t>(task >> 32),
+                      .cpu = layout.trailer_cpu(record)});
 }
 
 void Reader::State::deliver_sample(Bytes record, std::uint32_t event) {

@@ -55,6 +55,8 @@ struct Record {
     Bytes bytes;  ///< with header, without the sample id
     std::uint64_t time = 0;
     std::size_t event = 0;  ///< index of the event that it belongs to
+    /// Of its sample id; ~0 if that does not have them.
+    std::uint32_t pid = ~0u, tid = ~0u, cpu = ~0u;
 };
 
 /// Receives the records. Views are valid during the call. All calls come from Reader::read(), on its thread.
@@ -99,6 +101,8 @@ class Reader {
     const std::vector<EventInfo>& events() const;
     /// The facts of the recording. In pipe mode most become known while reading.
     const Facts& facts() const;
+    /// The header of the file, or the first one of a directory.
+    const FileHeader& header() const;
     /// Whether the recording has the header of pipe mode; it may be a file all the same.
     bool is_pipe() const;
 

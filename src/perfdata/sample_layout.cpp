@@ -94,11 +94,11 @@ void SampleLayout::lay_out_trailer(std::uint64_t flags) {
     };
     std::size_t unused = 0, id = 0;
     place(sample("PERF_SAMPLE_IDENTIFIER"), trailer_id_);
-    place(sample("PERF_SAMPLE_CPU"), unused);
+    place(sample("PERF_SAMPLE_CPU"), trailer_cpu_);
     place(sample("PERF_SAMPLE_STREAM_ID"), unused);
     place(sample("PERF_SAMPLE_ID"), id);
     place(sample("PERF_SAMPLE_TIME"), trailer_time_);
-    place(sample("PERF_SAMPLE_TID"), unused);
+    place(sample("PERF_SAMPLE_TID"), trailer_task_);
     if (trailer_id_ == 0) trailer_id_ = id;
     trailer_size_ = back;
 }

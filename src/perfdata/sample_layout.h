@@ -88,6 +88,13 @@ class SampleLayout {
 
     /// The time in the sample id at the end of another record; 0 if it has none.
     std::uint64_t trailer_time(Bytes record) const { return from_end(record, trailer_time_); }
+    /// The pid there, and the tid in the upper half; all bits set if it has none.
+    std::uint64_t trailer_task(Bytes record) const {
+        return trailer_task_ == 0 ? ~std::uint64_t{0} : from_end(record, trailer_task_);
+    }
+    std::uint32_t trailer_cpu(Bytes record) const {
+        return trailer_cpu_ == 0 ? ~0u : static_cast<std::uint32_t>(from_end(record, trailer_cpu_));
+    }
 
     /// Bytes of the sample id at the end of records that are not samples.
     std::size_t trailer_size() const { return trailer_size_; }
@@ -119,7 +126,7 @@ class SampleLayout {
     // Positions from the record's begin, and from its end; 0: the event lacks the field.
     std::size_t ip_ = 0, tid_ = 0, time_ = 0, addr_ = 0, id_ = 0, stream_id_ = 0, cpu_ = 0, period_ = 0;
     std::size_t fixed_size_ = 0;
-    std::size_t trailer_size_ = 0, trailer_time_ = 0, trailer_id_ = 0;
+    std::size_t trailer_size_ = 0, trailer_time_ = 0, trailer_id_ = 0, trailer_task_ = 0, trailer_cpu_ = 0;
     bool only_fixed_ = true;  // nothing after PERIOD
 };
 

@@ -21,6 +21,7 @@ enum class RecordType : std::uint32_t {
     switch_cpu_wide = 15,
     namespaces = 16,
     ksymbol = 17,
+    bpf_event = 18,
     cgroup = 19,
     text_poke = 20,
     callchain_deferred = 22,

@@ -31,6 +31,30 @@ Caller* step_over(const Profile& profile, Caller* at, LocationId place, std::uin
     return at;
 }
 
+/// One function of a stack.
+struct PathStep {
+    LocationId place;
+    FrameIndex frame;
+};
+
+/// The functions of a stack from `from` outwards; at its own location from the function `frame` on.
+void append_outwards(const Profile& profile, StackId from, FrameIndex frame, std::vector<PathStep>& path) {
+    for (StackId at = from; at != kNone<StackId>; at = profile.stacks[at].caller, frame = 0) {
+        const LocationId place = profile.stacks[at].location;
+        const auto frames = std::max<FrameIndex>(profile.locations[place].frame_count, 1);
+        for (FrameIndex i = frame; i < frames; ++i) path.push_back({place, i + 1 == frames ? kSymbolFrame : i});
+    }
+}
+
+void add_path(const Profile& profile, Caller& root, const std::vector<PathStep>& path, const Sample& sample) {
+    Caller* at = &root;
+    for (const PathStep& each : path) {
+        at = &step(profile, *at, each.place, each.frame);
+        at->weight += sample.weight;
+        at->samples += sample.count;
+    }
+}
+
 void sort_callers(Caller& caller) {
     std::ranges::stable_sort(caller.callers, std::greater{}, &Caller::weight);
     for (Caller& each : caller.callers) sort_callers(each);
@@ -48,6 +72,34 @@ Caller callers_of(const Profile& profile, const Row& row) {
         for (StackId stack = profile.stacks[sample.stack].caller; stack != kNone<StackId>;
              stack = profile.stacks[stack].caller)
             at = step_over(profile, at, profile.stacks[stack].location, sample.weight);
+    }
+    sort_callers(root);
+    return root;
+}
+
+// A path inwards from a passage is that of the whole sample without what is outside of the passage.
+Caller stacks_of(const Profile& profile, const Row& row, CallOrder order) {
+    Caller root{.weight = row.self + (row.passages.empty() ? 0 : row.total - row.self), .samples = row.samples};
+    std::vector<PathStep> path, outside;
+    const auto add = [&](const Sample& sample) {
+        if (order == CallOrder::caller) std::ranges::reverse(path);
+        add_path(profile, root, path, sample);
+        path.clear();
+    };
+    for (const std::uint32_t index : row.sample_indices) {
+        append_outwards(profile, profile.samples[index].stack, 0, path);
+        add(profile.samples[index]);
+    }
+    for (const Passage& each : row.passages) {
+        const Sample& sample = profile.samples[each.sample];
+        append_outwards(profile, order == CallOrder::caller ? sample.stack : each.stack,
+                        order == CallOrder::caller ? FrameIndex{0} : each.frame, path);
+        if (order == CallOrder::caller) {
+            outside.clear();
+            append_outwards(profile, each.stack, each.frame, outside);
+            path.resize(path.size() - outside.size() + 1);
+        }
+        add(sample);
     }
     sort_callers(root);
     return root;

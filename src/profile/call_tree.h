@@ -15,6 +15,7 @@ struct Caller {
     LocationId place = kNone<LocationId>;  ///< one of the function's locations
     FrameIndex frame = kSymbolFrame;       ///< which function there
     std::uint64_t weight = 0;              ///< of the samples that came this way
+    std::uint64_t samples = 0;             ///< and their number
     std::vector<Caller> callers{};
 };
 
@@ -24,5 +25,17 @@ struct Caller {
 /// most its own: a sample whose stack ends at the node has no further caller. The row must be from sum_up() with
 /// RowOptions::keep_samples.
 Caller callers_of(const Profile& profile, const Row& row);
+
+/// The direction of a tree of calls.
+enum class CallOrder : std::uint8_t {
+    callee,  ///< from the function with the samples outwards
+    caller   ///< from the outermost function inwards
+};
+
+/// The stacks of a row as perf's reports show them: the children of the root are where they begin. In the order
+/// `callee` that is the row itself; in the order `caller` the outermost functions of samples that end at the row, and
+/// the row itself for samples that go on from it (Row::passages). The row must be from sum_up() with
+/// RowOptions::keep_samples.
+Caller stacks_of(const Profile& profile, const Row& row, CallOrder order);
 
 }  // namespace anyperf::profile

@@ -48,22 +48,27 @@ class Summer {
     // in its stack. The leaf is added first, by itself: with the key source_line its row has the line of the innermost
     // inlined function, while the walk over the frames gives the symbol's row the line of the call.
     void add(std::uint32_t index, const Sample& sample) {
+        result_.samples += sample.count;
+        result_.weight += sample.weight;
+        if (options_.admitted && !(*options_.admitted)[index]) return;
         ++stamp_;
         if (options_.parent) parent_ = parents_[sample.stack.value];
         const std::uint32_t leaf = row_at(sample.context, profile_.stacks[sample.stack].location, kSymbolFrame, 0);
         Row& row = result_.rows[leaf];
         row.samples += sample.count;
         row.self += sample.weight;
+        if (profile_.locations[profile_.stacks[sample.stack].location].kernel) row.kernel_self += sample.weight;
         if (options_.keep_samples) row.sample_indices.push_back(index);
-        result_.samples += sample.count;
-        result_.weight += sample.weight;
         if (!options_.children) return;
         add_total(leaf, sample.weight);
         for (StackId at = sample.stack; at != kNone<StackId>; at = profile_.stacks[at].caller) {
             const LocationId place = profile_.stacks[at].location;
             const auto frames = std::max<FrameIndex>(profile_.locations[place].frame_count, 1);
-            for (FrameIndex i = 0; i < frames; ++i)
-                add_total(row_at(sample.context, place, i + 1 == frames ? kSymbolFrame : i, i), sample.weight);
+            for (FrameIndex i = 0; i < frames; ++i) {
+                const std::uint32_t caller = row_at(sample.context, place, i + 1 == frames ? kSymbolFrame : i, i);
+                const bool first = add_total(caller, sample.weight);
+                if (options_.keep_samples && caller != leaf) add_passage(caller, {index, at, i}, first);
+            }
         }
     }
 
@@ -113,8 +118,20 @@ class Summer {
     }
 
     /// Adds the weight to the row's total, unless this sample has been added there already (recursion).
-    void add_total(std::uint32_t row, std::uint64_t weight) {
-        if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
+    /// Returns whether it has not.
+    bool add_total(std::uint32_t row, std::uint64_t weight) {
+        if (std::exchange(seen_[row], stamp_) == stamp_) return false;
+        result_.rows[row].total += weight;
+        return true;
+    }
+
+    /// A stack is walked outwards, so a function that recurs passes its row at the innermost place first.
+    void add_passage(std::uint32_t row, const Passage& passage, bool first) {
+        std::vector<Passage>& passages = result_.rows[row].passages;
+        if (first)
+            passages.push_back(passage);
+        else if (options_.outermost_passage)
+            passages.back() = passage;
     }
 
     // The row with these values, made if it does not exist. A new row remembers the place that made it. All other

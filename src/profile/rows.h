@@ -138,6 +138,13 @@ inline constexpr std::size_t kMostKeys = 12;
 using FrameIndex = std::uint16_t;
 inline constexpr FrameIndex kSymbolFrame = 0xffff;  ///< the last: the function that has the symbol
 
+/// Where a sample's stack passes through a row: a function that is active at the location of `stack`.
+struct Passage {
+    std::uint32_t sample = 0;  ///< index of Profile::samples
+    StackId stack{};
+    FrameIndex frame = 0;
+};
+
 /// A row. `place` is a location of the row; its dso and function are meaningful if the keys have them.
 struct Row {
     Context context;
@@ -147,9 +154,11 @@ struct Row {
     FunctionId parent = kNone<FunctionId>;  ///< with RowOptions::parent: the innermost function that it matches
     std::uint64_t samples = 0;              ///< that end here
     std::uint64_t self = 0;                 ///< their weight
+    std::uint64_t kernel_self = 0;          ///< the part of it that is in the kernel
     std::uint64_t total = 0;                ///< with `children`: weight of the samples that have the row in their stack
     std::uint32_t number = 0;               ///< for Rows::values_of()
     std::vector<std::uint32_t> sample_indices{};  ///< the samples that end here, with RowOptions::keep_samples
+    std::vector<Passage> passages{};              ///< those that go on from here, with `children`, too
 };
 
 /// The rows of one event, and what their weights are a part of.
@@ -169,8 +178,11 @@ struct Rows {
 struct RowOptions {
     std::vector<Key> keys{Key::comm, Key::dso, Key::symbol};
     bool children = false;                  ///< also compute totals, and add rows that only call, or were inlined
-    bool keep_samples = false;              ///< fill Row::sample_indices
+    bool keep_samples = false;              ///< fill Row::sample_indices and Row::passages
+    bool outermost_passage = false;         ///< of a function that recurs: where it was called first, not last
     const SymbolPattern* parent = nullptr;  ///< for Key::parent; it must outlive the summing up
+    /// Of each sample: others belong to no row, but to the sums of all. Null: all do. It must outlive the summing up.
+    const std::vector<bool>* admitted = nullptr;
 };
 
 /// Error: a name is unknown, and it lists the known ones; or there are more than kMostKeys.

@@ -68,6 +68,16 @@ CallGraph call_graph_of(const events::Event& event, const SamplingOptions& optio
     return text == "lbr" ? CallGraph::last_branches : CallGraph::none;
 }
 
+/// Fields that an option adds by itself.
+void add_chosen_fields(abi::Attr& attr, const SamplingOptions& options) {
+    const auto add = [&](bool wanted, std::uint64_t mask) { attr.sample_type |= wanted ? mask : 0; };
+    add(options.weights, sample("PERF_SAMPLE_WEIGHT"));
+    add(options.cpus, sample("PERF_SAMPLE_CPU"));
+    add(options.physical_addresses, sample("PERF_SAMPLE_PHYS_ADDR"));
+    add(options.data_page_sizes, sample("PERF_SAMPLE_DATA_PAGE_SIZE"));
+    add(options.code_page_sizes, sample("PERF_SAMPLE_CODE_PAGE_SIZE"));
+}
+
 void set_sample_type(events::Event& event, const SamplingOptions& options) {
     abi::Attr& attr = event.attr;
     // Samples have the period even if it is fixed, because not all readers take it from the attr.
@@ -76,12 +86,14 @@ void set_sample_type(events::Event& event, const SamplingOptions& options) {
     if (options.cpu_wide || is_discrete(attr)) attr.sample_type |= sample("PERF_SAMPLE_CPU");
     if (attr.type == abi::kTypeTracepoint) attr.sample_type |= sample("PERF_SAMPLE_RAW");
     if (options.data_addresses) attr.sample_type |= sample("PERF_SAMPLE_ADDR") | sample("PERF_SAMPLE_DATA_SRC");
-    if (options.weights) attr.sample_type |= sample("PERF_SAMPLE_WEIGHT");
+    add_chosen_fields(attr, options);
     if (options.branch_filter != 0) {
         attr.sample_type |= sample("PERF_SAMPLE_BRANCH_STACK");
         attr.branch_sample_type = options.branch_filter;
     }
     set_call_graph(event, call_graph_of(event, options), options);
+    if (options.no_kernel_callers) set(attr, flag("exclude_callchain_kernel"));
+    if (options.no_user_callers) set(attr, flag("exclude_callchain_user"));
     if (event.sampling.max_stack) attr.sample_max_stack = *event.sampling.max_stack;
 }
 
@@ -90,7 +102,9 @@ void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
     for (const std::uint64_t mask : {flag("mmap"), flag("mmap2"), flag("comm"), flag("comm_exec"), flag("task")})
         set(attr, mask);
     // Code that the kernel generates during the recording. For kernels before 5.1, OpenSet::open() leaves these out.
-    set(attr, flag("ksymbol") | flag("bpf_event"));
+    set(attr, flag("ksymbol"));
+    set(attr, flag("bpf_event"), options.bpf);
+    set(attr, flag("namespaces"), options.namespaces);
     set(attr, flag("mmap_data"), wants_data_maps(options));
     set(attr, flag("context_switch"), options.switch_events);
 }
@@ -143,7 +157,7 @@ SampledEvent tracking_event(const SamplingOptions& options, std::size_t index) {
     attr.config = kDummy;
     attr.sample_period = 1;
     attr.sample_type = sample("PERF_SAMPLE_IP") | sample("PERF_SAMPLE_TID") | sample("PERF_SAMPLE_TIME");
-    if (options.cpu_wide) attr.sample_type |= sample("PERF_SAMPLE_CPU");
+    if (options.cpu_wide || options.cpus) attr.sample_type |= sample("PERF_SAMPLE_CPU");
     set(attr, flag("exclude_kernel") | flag("exclude_hv"));
     set_common(attr, kept, true);
     set_tracking(attr, options);
@@ -174,7 +188,7 @@ std::vector<SampledEvent> sampled_events(const std::vector<events::EventGroup>& 
         sampled.front().tracks = true;
         set_tracking(sampled.front().event.attr, options);
     }
-    if (sampled.size() > 1)
+    if (sampled.size() > 1 || options.identifiers)
         for (auto& each : sampled) each.event.attr.sample_type |= sample("PERF_SAMPLE_IDENTIFIER");
     return sampled;
 }

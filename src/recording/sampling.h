@@ -35,6 +35,15 @@ struct SamplingOptions {
     std::uint64_t branch_filter = 0;         ///< -b, -j: bits of branch_sample_type; 0: no branches
     bool data_addresses = false;             ///< -d
     bool weights = false;                    ///< -W
+    bool cpus = false;                       ///< --sample-cpu: also of events that are bound to tasks
+    bool identifiers = false;                ///< --sample-identifier: also of a single event
+    bool physical_addresses = false;         ///< --phys-data
+    bool data_page_sizes = false;            ///< --data-page-size
+    bool code_page_sizes = false;            ///< --code-page-size
+    bool namespaces = false;                 ///< --namespaces
+    bool bpf = true;                         ///< records of BPF programs
+    bool no_kernel_callers = false;          ///< --user-callchains
+    bool no_user_callers = false;            ///< --kernel-callchains
     bool switch_events = false;              ///< --switch-events
     bool inherit = true;                     ///< also the tasks that these tasks create
     bool cpu_wide = false;                   ///< events are not bound to tasks

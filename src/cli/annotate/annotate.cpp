@@ -14,6 +14,7 @@
 #include "annotation/source_text.h"
 #include "cli/annotate/views.h"
 #include "cli/option_checks.h"
+#include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "try.h"
 
@@ -30,7 +31,10 @@ struct Options {
     double percent_limit = 0.5;
     bool source = true;
     bool json = false;
-    bool stdio = false;
+    bool quiet = false;
+    bool sample_counts = false;
+    bool periods = false;
+    FilterOptions filters;
 };
 
 std::uint64_t weight_of(const profile::Profile& profile, profile::EventId event) {
@@ -78,7 +82,8 @@ class Printer {
         if (options_.json)
             out_.print((count_ == 0 ? "[\n" : ",\n") + annotation_as_json(shown, source));
         else
-            out_.print((count_ == 0 ? "" : "\n\n") + annotation_as_text(shown, source));
+            out_.print((count_ == 0 ? "" : "\n\n") +
+                       annotation_as_text(shown, source, {options_.sample_counts, options_.periods}));
         ++count_;
     }
     // Prints the error before this one, and keeps this one. If nothing can be annotated, the last error becomes that of
@@ -111,9 +116,12 @@ class Printer {
 Result<int> annotate(Options options, Output& out) {
     if (options.symbol.empty()) options.symbol = options.word;
     const auto paths = TRY(symbol_paths(options.symbols, out));
-    const analysis::ReadProfile read =
-        TRY(analysis::read_profile(options.input, {.call_chains = false, .paths = paths}));
-    note_losses(read, out);
+    const Filters filters = TRY(filters_of(options.filters));
+    analysis::ReadOptions wanted{.call_chains = false, .paths = paths};
+    filters.add_to(wanted);
+    analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
+    if (!filters.samples.admits_all()) keep_only(admitted_by(filters.samples, read.profile), read.profile);
+    if (!options.quiet) note_losses(read, out);
     const profile::Profile& profile = read.profile;
     annotation::Annotator annotator{paths,
                                     options.syntax == "intel" ? annotation::Syntax::intel : annotation::Syntax::att};
@@ -150,7 +158,14 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("STYLE");
     verb.add_flag("--source,!--no-source", options->source, "show the source lines (default: on)");
     declare_symbol_options(verb, options->symbols);
-    verb.add_flag("--stdio", options->stdio, "print plain text, which is always so");
+    declare_filters(verb, "cCd", options->filters);
+    verb.add_flag("-n,--show-nr-samples", options->sample_counts, "show the number of samples of each instruction");
+    verb.add_flag("--show-total-period", options->periods, "show their weight");
+    verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");
+    for (const char* names :
+         {"--stdio", "--stdio2", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--skip-missing", "-l,--print-line"})
+        declare_always(verb, names);
+    declare_always(verb, "--stdio-color", true);
     verb.add_flag("--json", options->json, "print an array with an object for each function");
     return [options](Output& out) { return annotate(*options, out); };
 }

@@ -62,7 +62,7 @@ std::vector<HotLine> hot_lines(const annotation::Annotation& annotation) {
     return lines;
 }
 
-std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source) {
+std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source, ShownNumbers numbers) {
     const annotation::Annotation& function = shown.annotation;
     std::string text;
     const auto out = std::back_inserter(text);
@@ -74,12 +74,17 @@ std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceTe
     if (!function.has_debug_info)
         fmt::format_to(out, "# {} has no DWARF for it, so there is no source\n", function.path);
     add_summary(function, text);
-    text += "#\n# Percent    Address   Instruction\n";
+    text += "#\n# Percent";
+    if (numbers.samples) fmt::format_to(out, "{:>12}", "Samples");
+    if (numbers.periods) fmt::format_to(out, "{:>14}", "Period");
+    text += "    Address   Instruction\n";
     const Line* before = nullptr;
     for (const Line& each : function.lines) {
         add_source(each, before, source, text);
-        fmt::format_to(out, "{:>7.2f} :  {:>8x}:   {}\n", per_cent(each.heat.weight, function.heat.weight),
-                       each.instruction.address, each.instruction.text);
+        fmt::format_to(out, "{:>7.2f} ", per_cent(each.heat.weight, function.heat.weight));
+        if (numbers.samples) fmt::format_to(out, "{:>11} ", each.heat.samples);
+        if (numbers.periods) fmt::format_to(out, "{:>13} ", each.heat.weight);
+        fmt::format_to(out, ":  {:>8x}:   {}\n", each.instruction.address, each.instruction.text);
         before = &each;
     }
     return text;

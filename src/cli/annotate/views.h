@@ -16,9 +16,15 @@ struct AnnotatedEvent {
     annotation::Annotation annotation;
 };
 
+/// What an instruction has besides its share of the function.
+struct ShownNumbers {
+    bool samples = false;
+    bool periods = false;
+};
+
 /// The hottest source lines, then the instructions, each with its share of the function's weight and below its source
 /// line, as perf annotate --stdio lays them out. `source` has the text of source lines; null: it is not shown.
-std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source);
+std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source, ShownNumbers numbers = {});
 
 /// One object: "event", "symbol", "dso", "build_id", "begin", "end", "samples", "period", "elsewhere" (samples where no
 /// instruction begins), "lines" (see hot_lines()) and "code" (a row for each instruction). `source` has the "text" of

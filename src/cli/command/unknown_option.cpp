@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cli/command/unserved_options.h"
 #include "events/suggest/near_names.h"
 
 namespace anyperf::cli {
@@ -22,6 +23,7 @@ std::vector<std::string> long_options(const CLI::App& verb) {
 
 Error unknown_option(const CLI::App& verb, const std::string& word) {
     const std::string name = word.substr(0, word.find('='));
+    if (const auto why = why_unserved(verb.get_name(), name)) return *why;
     const std::string command = verb.get_parent() == nullptr ? "anyperf" : "anyperf " + verb.get_name();
     const std::string near = events::did_you_mean(name, long_options(verb));
     return {"unknown option " + name, command + " has no such option",

@@ -16,6 +16,7 @@
 #include "abi/branch_types.h"
 #include "cli/command/control_channel.h"
 #include "cli/command/target_options.h"
+#include "cli/recording.h"
 #include "host/hardware/cpus.h"
 #include "host/kernel/sysctl.h"
 #include "try.h"
@@ -232,6 +233,9 @@ Result<void> check_exact(const Options& options) {
         Row{options.sampling.branch_filter != 0, "-b or -j", "it takes no samples"},
         Row{options.data_addresses || options.weights || options.switch_events, "-d, -W or --switch-events",
             "it takes no samples"},
+        Row{options.sampling.physical_addresses || options.sampling.data_page_sizes || options.sampling.code_page_sizes,
+            "--phys-data, --data-page-size or --code-page-size", "it takes no samples"},
+        Row{options.all_kernel, "--all-kernel", "it counts in user mode only"},
         Row{options.sampling.clock.has_value(), "-k", "its clock is always the monotonic one"},
         Row{options.delay_ms != 0 || !options.control.empty(), "-D or --control",
             "it counts from the first instruction to the last"},
@@ -258,6 +262,26 @@ bool wants_exact(const Options& options) {
     const bool each = options.period == 1 && counts_only_instructions(options);
     return options.exact || (each && check_exact(options).has_value());
 }
+
+namespace {
+
+/// What events count, and what their samples have.
+void declare_fields(CLI::App& verb, Options& options) {
+    recording::SamplingOptions& sampling = options.sampling;
+    verb.add_flag("--all-user", options.all_user, "record every event in user mode only");
+    verb.add_flag("--all-kernel", options.all_kernel, "record every event in kernel mode only")->excludes("--all-user");
+    verb.add_flag("--user-callchains", sampling.no_kernel_callers, "record the callers in user mode only");
+    verb.add_flag("--kernel-callchains", sampling.no_user_callers, "record the callers in kernel mode only");
+    verb.add_flag("--sample-cpu", sampling.cpus, "record the CPU of each sample, which -a and -C always do");
+    verb.add_flag("--sample-identifier", sampling.identifiers, "record the event's id with each sample");
+    verb.add_flag("--phys-data", sampling.physical_addresses, "record physical data addresses");
+    verb.add_flag("--data-page-size", sampling.data_page_sizes, "record the page sizes of data addresses");
+    verb.add_flag("--code-page-size", sampling.code_page_sizes, "record the page sizes of code addresses");
+    verb.add_flag("--namespaces", sampling.namespaces, "record the namespaces of tasks");
+    verb.add_flag("!--no-bpf-event", sampling.bpf, "do not record which BPF programs are loaded");
+}
+
+}  // namespace
 
 void declare_options(CLI::App& verb, Options& options) {
     // As for stat: the first word that is not an option begins the command (command_words.h).
@@ -304,7 +328,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("-m,--mmap-pages", options.ring_size, "SIZE: of the ring of each CPU: pages, or 512K, 8M")
         ->type_name("");
     verb.add_flag("-z,--compress", options.compressed, "compress the records (zstd)");
-    verb.add_option("--compression-level", options.compression_level, "N: of -z: 1 (fast, the default) to 22")
+    verb.add_option("--compression-level", options.level, "N: compress at this level: 1 (fast, as -z) to 22")
         ->type_name("")
         ->check(CLI::Range(1, 22));
     verb.add_option("--max-size", options.largest, "SIZE: stop recording when the file has this size: 100M, 2G")
@@ -318,7 +342,13 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     verb.add_flag("--exact", options.exact,
                   "count every instruction and call of the command by its address, instead of sampling");
+    declare_fields(verb, options);
+    verb.add_flag("--dry-run", options.dry_run, "check the options and the events, and record nothing");
+    verb.add_flag("-v,--verbose", options.verbose, "note how each event was opened");
     verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
+    for (const char* names : {"-N,--no-buildid-cache", "-P,--period", "-T,--timestamp", "-R,--raw-samples",
+                              "--buildid-all", "--timestamp-boundary", "--per-thread", "--strict-freq"})
+        declare_always(verb, names);
     declare_backend_options(verb, options.backend);
 }
 
@@ -331,6 +361,8 @@ Result<void> check(Options& options) {
     TRY(parse_branches(options));
     TRY(parse_clock(options));
     TRY(parse_sizes(options));
+    if (options.level) options.compression_level = *options.level;
+    options.compressed |= options.level.has_value();
     TRY(parse_switching(options));
     TRY(check_combinations(options));
     TRY(check_python(options));

@@ -41,7 +41,7 @@ struct Options {
     std::size_t most_files = 0;  ///< --switch-max-files; 0: all
     bool off_cpu = false;        ///< --off-cpu
     bool overwrite = false;      ///< --overwrite
-    int compression_level = 1;
+    int compression_level = 1;   ///< from `level`
     bool system_wide = false;
     bool frame_pointers = false;  ///< -g
     bool any_branch = false;      ///< -b
@@ -53,7 +53,12 @@ struct Options {
     bool no_python = false;  ///< --no-python
     bool no_inherit = false;
     bool quiet = false;
-    bool exact = false;  ///< --exact
+    bool exact = false;    ///< --exact
+    bool verbose = false;  ///< -v: notes the attrs that were opened
+    bool dry_run = false;  ///< --dry-run
+    bool all_user = false;
+    bool all_kernel = false;
+    std::optional<int> level;  ///< --compression-level, which implies -z
     BackendOptions backend;
 
     /// Filled by check() from the texts above; `command` by the caller.

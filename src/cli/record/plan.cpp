@@ -23,6 +23,14 @@ constexpr const char* kDefaultWithoutPmu = "cpu-clock";
 constexpr const char* kCountsExactly = "counting every instruction in user space (virtual PMU): user mode only";
 constexpr const char* kRecordsInUserSpace = "recording in user space (virtual PMU): user mode only";
 
+/// --all-user and --all-kernel, in addition to the modifiers of each event.
+void restrict_levels(const Options& options, std::vector<events::EventGroup>& groups) {
+    std::uint64_t without = options.all_kernel ? abi::flag("exclude_user") : 0;
+    if (options.all_user) without |= abi::flag("exclude_kernel") | abi::flag("exclude_hv");
+    for (auto& group : groups)
+        for (auto& event : group.events) event.attr.flags |= without;
+}
+
 Result<std::vector<events::EventGroup>> parse_events(const Options& options, const events::Machine& machine) {
     std::vector<events::EventGroup> groups;
     const std::vector<std::string> texts =
@@ -30,6 +38,7 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     for (const auto& text : texts)
         for (auto& group : TRY(events::parse(machine, text, events::CatalogScope::this_machine)))
             groups.push_back(std::move(group));
+    restrict_levels(options, groups);
     return groups;
 }
 

@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "abi/attr_flags.h"
+#include "abi/describe.h"
 #include "cli/command/control_channel.h"
 #include "cli/record/hosted_rings.h"
 #include "cli/record/targets.h"
@@ -92,6 +93,7 @@ class Session {
     Result<void> learn_facts();
     Result<void> begin_file();
     void unwind_stacks();
+    void note_events() const;
     Result<void> check_switches_are_seen() const;
     void put_existing(bool again);
     void put_existing_processes(const recording::SynthesisOptions& options, const recording::RecordSink& sink);
@@ -157,6 +159,7 @@ Result<void> Session::begin() {
     auto request = TRY(targets_.request(command_ ? command_->pid() : -1));
     events_.emplace(TRY(recording::OpenSet::open(*rings_, std::move(request))));
     for (const auto& text : events_->notes()) note(text);
+    if (options_.verbose) note_events();
     TRY(learn_facts());
     TRY(check_switches_are_seen());
     TRY(begin_file());
@@ -167,6 +170,17 @@ Result<void> Session::begin() {
     else if (options_.delay_ms != kDelayForever && !options_.sampling.enable_on_exec)
         events_->enable();
     return command_ ? command_->execute() : Result<void>{};
+}
+
+/// The fields of the attrs, as `anyperf encode` names them.
+void Session::note_events() const {
+    for (const auto& event : events_->infos()) {
+        std::string fields;
+        for (const abi::DescribedField& field : abi::describe(event.attr, false))
+            fields += fmt::format(", {} {}", field.name,
+                                  field.meaning.empty() ? fmt::format("{:#x}", field.value) : field.meaning);
+        output_.note(fmt::format("anyperf: {}: opened {} times{}\n", event.name, event.ids.size(), fields));
+    }
 }
 
 /// The facts that are known before the first sample. In a run they are those of the presented machine. With -k they

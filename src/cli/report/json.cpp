@@ -62,7 +62,8 @@ std::string rows_as_json(const Profile& profile, const TableOptions& options) {
             json["period"] = row.self;
             if (options.rows.children) json["total"] = row.total;
             json["event"] = profile.events[{i}].name;
-            if (options.call_tree) json["callers"] = callers_as_json(profile, callers_of(profile, row));
+            if (options.stacks.style != StackOptions::Style::none)
+                json["callers"] = callers_as_json(profile, callers_of(profile, row));
             text += text.size() == 1 ? "\n" : ",\n";
             // Names in files need not be UTF-8.
             text += json.dump(-1, ' ', false, Json::error_handler_t::replace);

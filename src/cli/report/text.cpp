@@ -25,20 +25,6 @@ double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// The lines below a row: each step outwards is indented by two more columns.
-void add_callers(const Profile& profile, const profile::Caller& caller, std::uint64_t whole,
-                 const TableOptions& options, std::size_t depth, std::string& text) {
-    for (const profile::Caller& each : caller.callers) {
-        // The shares are of the whole event, as in perf's mode "graph". Less than half a per cent says nothing.
-        if (share(each.weight, whole) < std::max(options.percent_limit, 0.5)) continue;
-        fmt::format_to(std::back_inserter(text), "{:{}}{:.2f}% {}{}\n", "", 12 + depth * 2, share(each.weight, whole),
-                       symbol_text(profile, profile.locations[each.place], each.frame),
-                       each.frame == profile::kSymbolFrame ? "" : " (inlined)");
-        // A stack has at most a few hundred frames (kernel.perf_event_max_stack), and the depth is theirs.
-        add_callers(profile, each, whole, options, depth + 1, text);
-    }
-}
-
 /// A row of several events: those of one group, or one event alone.
 struct GroupRow {
     std::span<const Row* const> of;  ///< of each event; null: the event has no samples there
@@ -76,14 +62,17 @@ std::vector<const Row*> cells_of(const std::vector<profile::Rows>& events) {
     return cells;
 }
 
-/// The rows of the group, the heaviest of the first event first; rows of equal weight by that of the next event.
+/// The rows of the group, the heaviest of one event first (TableOptions::sorting_event); rows of equal weight by those
+/// of the others.
 std::vector<GroupRow> joined(const std::vector<const Row*>& cells, std::size_t events, const TableOptions& options) {
     std::vector<GroupRow> all;
     all.reserve(cells.size() / events);
     for (std::size_t i = 0; i < cells.size(); i += events) all.push_back({std::span{cells}.subspan(i, events)});
     if (events == 1) return all;
+    const std::size_t first = options.sorting_event < events ? options.sorting_event : 0;
     std::ranges::stable_sort(all, [&](const GroupRow& a, const GroupRow& b) {
-        for (std::size_t i = 0; i < events; ++i) {
+        for (std::size_t n = 0; n <= events; ++n) {
+            const std::size_t i = n == 0 ? first : n - 1;
             const std::uint64_t left = weight_of(a.of[i], options), right = weight_of(b.of[i], options);
             if (left != right) return left > right;
         }
@@ -107,29 +96,6 @@ void add_head(const Profile& profile, const std::vector<profile::EventId>& event
                    several ? "s" : "", several ? "{" : "", names, several ? "}" : "", weight);
 }
 
-/// The shares of a row, a column for each event: with children those of the totals, then those of its own.
-void add_shares(const GroupRow& row, const std::vector<profile::Rows>& rows, const TableOptions& options,
-                std::string& text) {
-    const auto out = std::back_inserter(text);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        fmt::format_to(out, "{:>{}.2f}%", share(weight_of(row.of[i], options), rows[i].weight), i == 0 ? 9 : 8);
-    if (!options.rows.children) return;
-    text += ' ';
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        fmt::format_to(out, "{:>8.2f}%", share(row.of[i] ? row.of[i]->self : 0, rows[i].weight));
-}
-
-/// The titles above the shares. A group has one title for the columns of its events, at their right end.
-void add_titles(std::size_t events, const TableOptions& options, std::string& text) {
-    const std::size_t more = (events - 1) * 9;
-    text += "#\n#";
-    if (options.rows.children) fmt::format_to(std::back_inserter(text), " {:>{}}", "Children", 8 + more);
-    if (options.rows.children)
-        fmt::format_to(std::back_inserter(text), " {:>{}}", "Self", 9 + more);
-    else
-        fmt::format_to(std::back_inserter(text), " {:>{}}", "Overhead", 8 + more);
-}
-
 /// The texts of all rows' keys. They are in one string, since a report may have a hundred thousand of them.
 class Cells {
   public:
@@ -148,19 +114,11 @@ class Cells {
         }
     }
 
-    /// Appends the columns of a row. The last one needs no blanks after it.
-    void add_row(std::size_t row, std::string& text) const {
-        for (std::size_t i = 0; i < keys_; ++i) {
-            const std::size_t begin = ends_[row * keys_ + i], size = ends_[row * keys_ + i + 1] - begin;
-            text += "  ";
-            text.append(texts_, begin, size);
-            if (i + 1 < keys_ && size < widths_[i]) text.append(widths_[i] - size, ' ');
-        }
+    std::string_view text(std::size_t row, std::size_t key) const {
+        const std::size_t begin = ends_[row * keys_ + key];
+        return std::string_view{texts_}.substr(begin, ends_[row * keys_ + key + 1] - begin);
     }
-    void add_titles(const std::vector<Key>& keys, std::string& text) const {
-        for (std::size_t i = 0; i < keys_; ++i)
-            fmt::format_to(std::back_inserter(text), "  {:<{}}", title_of(keys[i]), i + 1 < keys_ ? widths_[i] : 0);
-    }
+    std::size_t width(std::size_t key) const { return widths_[key]; }
 
   private:
     std::size_t keys_;
@@ -169,29 +127,131 @@ class Cells {
     std::string texts_;
 };
 
+/// Writes the lines of a table. With a separator nothing is aligned.
+class TableWriter {
+  public:
+    TableWriter(const std::vector<profile::Rows>& events, const Cells& cells, const TableOptions& options)
+        : events_(events), cells_(cells), options_(options) {}
+
+    /// A group has one title for the columns of its events, at their right end.
+    void add_titles(std::string& text) const {
+        text += aligned() ? "#\n# " : "# ";
+        for_each_column([&](std::size_t index, std::size_t key) {
+            const Column& column = options_.columns[index];
+            const bool is_key = column.kind == Column::Kind::key;
+            const std::string_view title = is_key ? title_of(column.key) : title_of_number(column.kind);
+            begin_column(index, text);
+            if (!is_key && aligned()) text.append(width_of(index) - title.size(), ' ');
+            text += title;
+            if (is_key) pad(index, title.size(), cells_.width(key), text);
+        });
+        text += aligned() ? "\n#\n" : "\n";
+    }
+
+    void add_row(std::size_t row, const GroupRow& group, std::string& text) const {
+        if (aligned()) text += "  ";
+        for_each_column([&](std::size_t index, std::size_t key) {
+            begin_column(index, text);
+            if (options_.columns[index].kind != Column::Kind::key) return add_numbers(index, group, text);
+            const std::string_view cell = cells_.text(row, key);
+            text += cell;
+            pad(index, cell.size(), cells_.width(key), text);
+        });
+        text += '\n';
+    }
+
+  private:
+    static constexpr std::size_t kShareWidth = 8, kNumberWidth = 12;  // as in perf
+
+    bool aligned() const { return options_.separator.empty(); }
+    bool is_share(std::size_t index) const {
+        const Column::Kind kind = options_.columns[index].kind;
+        return kind != Column::Kind::samples && kind != Column::Kind::period;
+    }
+    /// Of all events of the group. There is a blank between two of them.
+    std::size_t width_of(std::size_t index) const {
+        return ((is_share(index) ? kShareWidth : kNumberWidth) + 1) * events_.size() - 1;
+    }
+    /// `visit` gets the indices of the column and of its key.
+    template <class Visit>
+    void for_each_column(Visit&& visit) const {
+        for (std::size_t i = 0, key = 0; i < options_.columns.size(); ++i) {
+            visit(i, key);
+            key += options_.columns[i].kind == Column::Kind::key ? 1 : 0;
+        }
+    }
+    void begin_column(std::size_t index, std::string& text) const {
+        if (index > 0) text += aligned() ? "  " : options_.separator;
+    }
+    /// The last column needs no blanks after it.
+    void pad(std::size_t index, std::size_t size, std::size_t width, std::string& text) const {
+        if (aligned() && index + 1 < options_.columns.size() && size < width) text.append(width - size, ' ');
+    }
+    std::string_view title_of_number(Column::Kind kind) const {
+        switch (kind) {
+            case Column::Kind::total: return "Children";
+            case Column::Kind::self: return options_.rows.children ? "Self" : "Overhead";
+            case Column::Kind::system: return "sys";
+            case Column::Kind::user: return "usr";
+            case Column::Kind::samples: return "Samples";
+            case Column::Kind::period: return "Period";
+            case Column::Kind::key: break;
+        }
+        return {};
+    }
+    static std::uint64_t number_of(Column::Kind kind, const Row& row) {
+        switch (kind) {
+            case Column::Kind::total: return row.total;
+            case Column::Kind::system: return row.kernel_self;
+            case Column::Kind::user: return row.self - row.kernel_self;
+            case Column::Kind::samples: return row.samples;
+            default: return row.self;
+        }
+    }
+    void add_numbers(std::size_t index, const GroupRow& group, std::string& text) const {
+        const auto out = std::back_inserter(text);
+        const Column::Kind kind = options_.columns[index].kind;
+        for (std::size_t i = 0; i < events_.size(); ++i) {
+            const std::uint64_t number = group.of[i] ? number_of(kind, *group.of[i]) : 0;
+            if (i > 0) text += ' ';
+            if (is_share(index))
+                fmt::format_to(out, "{:>{}.2f}%", share(number, events_[i].weight), aligned() ? kShareWidth - 1 : 0);
+            else
+                fmt::format_to(out, "{:>{}}", number, aligned() ? kNumberWidth : 0);
+        }
+    }
+
+    const std::vector<profile::Rows>& events_;
+    const Cells& cells_;
+    const TableOptions& options_;
+};
+
+bool is_shown(const GroupRow& row, const std::vector<profile::Rows>& events, const TableOptions& options) {
+    if (options.only_with_parent && row.example().parent == profile::kNone<profile::FunctionId>) return false;
+    double largest = 0;
+    for (std::size_t i = 0; i < events.size(); ++i)
+        largest = std::max(largest, share(weight_of(row.of[i], options), events[i].weight));
+    return largest >= options.percent_limit;
+}
+
 void add_events(const Profile& profile, const std::vector<profile::EventId>& events, const TableOptions& options,
                 std::string& text) {
     std::vector<profile::Rows> rows;
     rows.reserve(events.size());
     for (const profile::EventId event : events) rows.push_back(sum_up(profile, event, options.rows));
-    add_head(profile, events, rows, text);
+    if (options.titles) add_head(profile, events, rows, text);
     const std::vector<const Row*> of_events = cells_of(rows);
     const std::vector<GroupRow> all = joined(of_events, events.size(), options);
     const Cells cells{profile, all, options.rows.keys};
-    add_titles(events.size(), options, text);
-    cells.add_titles(options.rows.keys, text);
-    text += "\n#\n";
+    const TableWriter writer{rows, cells, options};
+    if (options.titles) writer.add_titles(text);
+    const bool skip_own = options.keys_are_chosen && !options.rows.keys.empty() && options.rows.keys[0] == Key::symbol;
     for (std::size_t r = 0; r < all.size(); ++r) {
-        double largest = 0;
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            largest = std::max(largest, share(weight_of(all[r].of[i], options), rows[i].weight));
-        if (largest < options.percent_limit) continue;
-        add_shares(all[r], rows, options, text);
-        cells.add_row(r, text);
-        text += '\n';
-        // Of a group the callers are those of its leader, as in perf.
-        if (options.call_tree && all[r].of[0])
-            add_callers(profile, callers_of(profile, *all[r].of[0]), rows[0].weight, options, 0, text);
+        if (!is_shown(all[r], rows, options)) continue;
+        writer.add_row(r, all[r], text);
+        // Of a group the stacks are those of its leader, as in perf.
+        if (all[r].of[0] && options.stacks.style != StackOptions::Style::none)
+            text += stacks_as_text(profile, *all[r].of[0], rows[0].weight, skip_own, options.stacks);
     }
 }
 

@@ -3,21 +3,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "abi/event_ids.h"
 #include "abi/sample_bits.h"
+#include "cli/command/target_options.h"
+#include "try.h"
 
 namespace anyperf::cli {
 
+namespace {
+
+struct TypeName {
+    std::string_view name;
+    std::uint32_t type;
+};
+constexpr std::array kEventTypes{TypeName{"hw", abi::kTypeHardware}, TypeName{"sw", abi::kTypeSoftware},
+                                 TypeName{"trace", abi::kTypeTracepoint}, TypeName{"raw", abi::kTypeRaw}};
+
+}  // namespace
+
 // Either all words have a sign, and change the defaults, or none has, and they replace them; a mixture has no clear
 // meaning.
-Result<ChosenFields> fields_named(const std::vector<std::string>& names) {
-    ChosenFields chosen;
-    std::size_t changes = 0;
-    for (const std::string& word : names) {
+Result<ChosenFields::Choice> ChosenFields::choice_of(std::string_view list) {
+    Choice chosen;
+    std::size_t changes = 0, words = 0;
+    for (const std::string_view word : split_at_commas(list)) {
+        if (word.empty() && list.empty()) continue;
         const bool adds = word.starts_with('+'), removes = word.starts_with('-');
-        const std::string_view name = std::string_view{word}.substr(adds || removes ? 1 : 0);
+        const std::string_view name = word.substr(adds || removes ? 1 : 0);
         const auto row = std::ranges::find(kFieldNames, name, &FieldName::name);
         if (row == kFieldNames.end()) {
             std::string known;
@@ -27,8 +42,9 @@ Result<ChosenFields> fields_named(const std::vector<std::string>& names) {
         }
         (removes ? chosen.removed : chosen.added).add(row->field);
         changes += adds || removes ? 1 : 0;
+        ++words;
     }
-    if (changes != 0 && changes != names.size())
+    if (changes != 0 && changes != words)
         return std::unexpected(Error{"cannot print these fields",
                                      "some have + or -, which changes the default fields, and some have not",
                                      "give all fields, as ip,sym; or changes only, as +srcline,-dso"});
@@ -36,12 +52,40 @@ Result<ChosenFields> fields_named(const std::vector<std::string>& names) {
     return chosen;
 }
 
+Result<ChosenFields> ChosenFields::parse(const std::vector<std::string>& texts) {
+    ChosenFields chosen;
+    std::string for_all;
+    std::map<std::uint32_t, std::string> for_types;
+    const auto add = [](std::string& list, std::string_view text) {
+        list += list.empty() ? "" : ",";
+        list += text;
+    };
+    for (const std::string& text : texts) {
+        const std::size_t colon = text.find(':');
+        if (colon == std::string::npos) {
+            add(for_all, text);
+            continue;
+        }
+        const std::string_view type = std::string_view{text}.substr(0, colon);
+        const auto row = std::ranges::find(kEventTypes, type, &TypeName::name);
+        if (row == kEventTypes.end())
+            return std::unexpected(Error{fmt::format("cannot print fields of '{}'", type), "it is not a type of events",
+                                         "use hw, sw, trace or raw, as trace:comm,time"});
+        add(for_types[row->type], std::string_view{text}.substr(colon + 1));
+    }
+    if (!for_all.empty()) chosen.all_ = TRY(choice_of(for_all));
+    for (const auto& [type, list] : for_types) chosen.by_type_[type] = TRY(choice_of(list));
+    return chosen;
+}
+
 Fields ChosenFields::of(const abi::Attr& attr) const {
-    if (!changes) return added;
+    const auto own = by_type_.find(attr.type);
+    const Choice& choice = own == by_type_.end() ? all_ : own->second;
+    if (!choice.changes) return choice.added;
     Fields fields = default_fields(attr);
     for (const FieldName& each : kFieldNames) {
-        if (added.has(each.field)) fields.add(each.field);
-        if (removed.has(each.field)) fields.remove(each.field);
+        if (choice.added.has(each.field)) fields.add(each.field);
+        if (choice.removed.has(each.field)) fields.remove(each.field);
     }
     return fields;
 }

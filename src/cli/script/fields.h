@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,9 @@ enum class Field : std::uint8_t {
     trace,
     data_src,
     data_page_size,
-    code_page_size
+    code_page_size,
+    misc,
+    ins_lat
 };
 
 struct FieldName {
@@ -60,6 +63,8 @@ inline constexpr std::array kFieldNames{
     FieldName{"data_src", Field::data_src},
     FieldName{"data_page_size", Field::data_page_size},
     FieldName{"code_page_size", Field::code_page_size},
+    FieldName{"misc", Field::misc},
+    FieldName{"ins_lat", Field::ins_lat},
 };
 
 /// A set of fields. Their order in the line is fixed.
@@ -74,18 +79,27 @@ class Fields {
     unsigned bits_ = 0;
 };
 
-/// What -F asks for: fields, or changes of the default ones.
-struct ChosenFields {
-    bool changes = false;  ///< `added` and `removed` change default_fields(); false: `added` are the fields
-    Fields added, removed;
+/// What -F asks for.
+class ChosenFields {
+  public:
+    /// "comm,ip" are the fields; "+srcline,-dso" are changes of the default ones. "sw:comm,ip" is for events of the
+    /// type sw only; hw, trace and raw are the others. "trace:" prints nothing of tracepoints. Error: a name is
+    /// unknown, and the known ones are listed; or the first two forms are mixed.
+    static Result<ChosenFields> parse(const std::vector<std::string>& texts);
 
     /// The fields to print for the samples of an event with this attr.
     Fields of(const abi::Attr& attr) const;
-};
 
-/// "comm,ip" are the fields; "+srcline,-dso" are changes. Error: a name is unknown, and the known ones are listed; or
-/// the two forms are mixed.
-Result<ChosenFields> fields_named(const std::vector<std::string>& names);
+  private:
+    struct Choice {
+        bool changes = true;  ///< `added` and `removed` change default_fields(); false: `added` are the fields
+        Fields added, removed;
+    };
+    static Result<Choice> choice_of(std::string_view list);
+
+    Choice all_;                               // of types without a choice of their own
+    std::map<std::uint32_t, Choice> by_type_;  // by attr.type
+};
 
 /// The fields that perf prints without -F: all of its default fields that the event's samples have. Tracepoints have no
 /// code address of interest, unless they have a call chain.

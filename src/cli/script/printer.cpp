@@ -25,6 +25,7 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::size_t kBuffer = 256 << 10;
+constexpr std::uint64_t kSecond = 1'000'000'000;
 
 using analysis::RawFrame;
 
@@ -34,12 +35,13 @@ ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::Symb
                              Output& out)
     : reader_(reader),
       out_(out),
-      options_(options),
+      options_(std::move(options)),
       dsos_(paths),
       processes_(strings_, dsos_),
+      admission_(options_.filters, processes_, strings_, dsos_),
       traces_(reader, processes_, dsos_),
       unwinder_(paths),
-      frames_(processes_, dsos_, options.inlines) {
+      frames_(processes_, dsos_, options_.inlines) {
     processes_.use_build_ids(reader.facts().build_ids);
     analysis::use_recorded_names(reader.facts(), dsos_);
     buffer_.reserve(kBuffer + (64 << 10));
@@ -76,19 +78,52 @@ void ScriptPrinter::note_lost_files() {
         if (dso->lost_its_file()) out_.note(fmt::format("anyperf: frames without names: {}\n", dso->why_no_symbols()));
 }
 
+// An exit ends a name, so it is printed with the name that it ends; other records are printed with what they change.
+void ScriptPrinter::record(const perfdata::Record& record) {
+    const bool shown = options_.records.has(record.type) && admission_.admits_cpu(record.cpu);
+    if (shown && record.type == perfdata::RecordType::exit) print_record(record);
+    processes_.follow(record);
+    last_chain_.words.clear();  // a map may have been added
+    if (shown && record.type != perfdata::RecordType::exit) print_record(record);
+}
+
+void ScriptPrinter::print_record(const perfdata::Record& record) {
+    perfdata::Sample sample;
+    sample.pid = record.pid;
+    sample.tid = record.tid;
+    sample.cpu = record.cpu;
+    sample.time = record.time;
+    sample.misc = record.misc;
+    const Fields& fields = fields_of(record.event);
+    make_task_text(sample, tid_of(record), has_chain(record.event), fields);
+    print_task_and_time(sample, fields);
+    task_text_.clear();  // the next sample may have the same task, but its own name
+    buffer_ += side_band_text(record);
+    buffer_ += '\n';
+    if (buffer_.size() > kBuffer) flush();
+}
+
+/// Whether the samples of an event are printed with their call chains.
+bool ScriptPrinter::has_chain(std::size_t event) const {
+    return options_.call_chains &&
+           (reader_.events()[event].attr.sample_type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0;
+}
+
 // The widths are those of perf's print_sample_start() and process_event() (tools/perf/builtin-script.c).
 void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
+    if (!admission_.admits(sample)) return;
     const Fields& fields = fields_of(event);
-    const std::uint64_t type = reader_.events()[event].attr.sample_type;
+    if (fields.empty()) return;
     print_head(sample, event, fields);
     const auto out = std::back_inserter(buffer_);
     if (fields.has(Field::trace)) traces_.append(sample, event, buffer_);
     if (fields.has(Field::addr)) fmt::format_to(out, "{:>16x}", sample.addr);
     if (fields.has(Field::data_src)) print_data_source(sample.data_source);
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
+    if (fields.has(Field::ins_lat)) fmt::format_to(out, "{:>16}", sample.instruction_latency);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
         const analysis::SpaceId space = processes_.space(sample.pid);
-        if ((type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0) {
+        if (has_chain(event)) {
             buffer_ += '\n';
             print_chain(sample, event, space, fields);
         } else {
@@ -112,17 +147,23 @@ void ScriptPrinter::print_data_source(std::uint64_t data_source) {
     buffer_.append(data_source_width_ - text.size(), ' ');
 }
 
-void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields) {
-    const perfdata::EventInfo& info = reader_.events()[event];
-    const TaskKey task{sample.pid, sample.tid, event, processes_.version()};
-    if (task != task_key_ || task_text_.empty()) {
-        task_key_ = task;
-        make_task_text(sample, info, fields);
-    }
+/// What lines of samples and of other records begin with.
+void ScriptPrinter::print_task_and_time(const perfdata::Sample& sample, const Fields& fields) {
     buffer_ += task_text_;
     if (fields.has(Field::cpu))
         fmt::format_to(std::back_inserter(buffer_), "[{:03}] ", static_cast<std::int32_t>(sample.cpu));
+    if (fields.has(Field::misc)) print_mode(sample.misc);
     if (fields.has(Field::time)) print_time(sample.time);
+}
+
+void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields) {
+    const TaskKey task{sample.pid, sample.tid, event, processes_.version()};
+    if (task != task_key_ || task_text_.empty()) {
+        task_key_ = task;
+        make_task_text(sample, sample.tid, has_chain(event), fields);
+    }
+    print_task_and_time(sample, fields);
+    const perfdata::EventInfo& info = reader_.events()[event];
     if (fields.has(Field::period)) {
         print_number(sample.period, 10);
         buffer_ += ' ';
@@ -134,15 +175,25 @@ void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event
     }
 }
 
-/// The command and the numbers of a sample's task. Most samples have those of the one before.
-void ScriptPrinter::make_task_text(const perfdata::Sample& sample, const perfdata::EventInfo& info,
+/// A letter for each mode whose bits are in the header, as in perf: a hypervisor's bits are those of kernel and user.
+void ScriptPrinter::print_mode(std::uint16_t misc) {
+    constexpr std::string_view kLetters = "KUHGg";
+    constexpr std::size_t kWidth = 6;
+    std::string text;
+    for (std::uint16_t mode = 1; mode <= kLetters.size(); ++mode)
+        if ((misc & mode) == mode) text += kLetters[mode - 1u];
+    buffer_ += text;
+    buffer_.append(kWidth - text.size(), ' ');
+}
+
+/// The command of the task `named`, and the numbers of a sample's task. Most samples have those of the one before.
+void ScriptPrinter::make_task_text(const perfdata::Sample& sample, std::uint32_t named, bool chain,
                                    const Fields& fields) {
     task_text_.clear();
     const auto out = std::back_inserter(task_text_);
     if (fields.has(Field::comm)) {
-        const std::string_view comm = strings_[processes_.comm(sample.tid)];
-        const bool chain = (info.attr.sample_type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0 && fields.has(Field::ip);
-        if (!chain && comm.size() < 16) task_text_.append(16 - comm.size(), ' ');
+        const std::string_view comm = strings_[processes_.comm(named)];
+        if (!(chain && fields.has(Field::ip)) && comm.size() < 16) task_text_.append(16 - comm.size(), ' ');
         task_text_ += comm;
         task_text_ += ' ';
     }
@@ -164,7 +215,10 @@ void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t even
         valid = print_plain_chain(sample, event, space, fields);
     } else {
         bool caller = false;
+        std::size_t left = options_.most_frames;
         valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
+            if (left == 0) return;
+            --left;
             frames_.append({each.address, space, each.mode, true, std::exchange(caller, true)}, fields, buffer_);
         });
     }
@@ -187,13 +241,14 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
                                       const Fields& fields) {
     if (last_chain_.space != space || last_chain_.event != event) last_chain_.words.clear();
     const perfdata::Numbers& chain = sample.call_chain;
-    const std::size_t same = common_end(chain);
+    const std::size_t same = options_.most_frames == kAllFrames ? common_end(chain) : 0;
     const std::size_t last_offset = last_chain_.words.size() - chain.size();  // may wrap around
     announce_frames(chain, chain.size() - same, space);
     PrintedChain& now = this_chain_;
     now.words.clear();
     RawFrame::Mode mode = RawFrame::user;
     bool caller = false, valid = true, ended = false;
+    std::size_t left = options_.most_frames;
     for (std::size_t i = 0; i < chain.size() && valid && !ended; ++i) {
         if (caller && i >= chain.size() - same) {
             const std::size_t there = i + last_offset;
@@ -207,6 +262,9 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
             {chain[i], static_cast<std::uint32_t>(buffer_.size()), static_cast<std::uint8_t>(mode), caller});
         switch (analysis::chain_word(chain[i], mode)) {
             case analysis::ChainWord::frame:
+                ended = left == 0;
+                if (ended) break;
+                --left;
                 frames_.append({chain[i], space, mode, true, std::exchange(caller, true)}, fields, buffer_);
                 break;
             case analysis::ChainWord::marker: break;
@@ -254,6 +312,7 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
         unwinder_.unwind(processes_[space], {sample.user_abi, mask, registers_, sample.user_stack}, unwound_);
     else if (analysis::mode_of(sample.misc) == RawFrame::user)
         unwound_.push_back(sample.ip);
+    if (unwound_.size() > options_.most_frames) unwound_.resize(options_.most_frames);
     for (const std::uint64_t address : unwound_) {
         frames_.append({address, space, RawFrame::user, true, false}, fields, buffer_);
     }
@@ -281,8 +340,18 @@ void ScriptPrinter::print_number(std::uint64_t number, int width) {
     buffer_.append(digits, end);
 }
 
-/// Seconds with six decimals, "%12s: " in all.
+/// Seconds with six or nine decimals, "%12s: " or "%16s: " in all.
 void ScriptPrinter::print_time(std::uint64_t time_ns) {
+    using Times = Options::Times;
+    const std::uint64_t first = first_time_.value_or(time_ns), last = last_time_.value_or(time_ns);
+    first_time_ = first;
+    last_time_ = time_ns;
+    if (options_.times == Times::since_first) time_ns -= first;
+    if (options_.times == Times::since_last) time_ns -= last;
+    if (options_.nanoseconds) {
+        fmt::format_to(std::back_inserter(buffer_), "{:>5}.{:09}: ", time_ns / kSecond, time_ns % kSecond);
+        return;
+    }
     const std::uint64_t microseconds = time_ns / 1000;
     print_number(microseconds / 1'000'000, 5);
     char digits[9] = {'.', '0', '0', '0', '0', '0', '0', ':', ' '};

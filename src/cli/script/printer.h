@@ -11,8 +11,10 @@
 #include "analysis/raw_stacks.h"
 #include "analysis/trace_texts.h"
 #include "cli/output/output.h"
+#include "cli/script/admission.h"
 #include "cli/script/fields.h"
 #include "cli/script/frame_writer.h"
+#include "cli/script/side_band_text.h"
 #include "perfdata/reader.h"
 #include "profile/strings.h"
 #include "symbols/dso.h"
@@ -22,17 +24,21 @@ namespace anyperf::cli {
 
 class ScriptPrinter final : public perfdata::Consumer {
   public:
+    static constexpr std::size_t kAllFrames = ~std::size_t{0};
     struct Options {
-        std::optional<ChosenFields> chosen;  ///< nothing: each event has the fields of default_fields()
-        bool inlines = true;                 ///< functions that were inlined are frames of call chains
+        std::optional<ChosenFields> chosen;    ///< nothing: each event has the fields of default_fields()
+        bool inlines = true;                   ///< functions that were inlined are frames of call chains
+        bool call_chains = true;               ///< false: of each sample only its own address
+        std::size_t most_frames = kAllFrames;  ///< of a call chain, from the innermost on; inlined ones not counted
+        enum class Times : std::uint8_t { absolute, since_first, since_last } times = Times::absolute;
+        bool nanoseconds = false;  ///< times have nine decimals instead of six
+        ShownRecords records{};    ///< what is printed besides samples
+        Filters filters{};         ///< which samples are printed
     };
     ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options, Output& out);
 
     void sample(const perfdata::Sample& sample, std::size_t event) override;
-    void record(const perfdata::Record& record) override {
-        processes_.follow(record);
-        last_chain_.words.clear();  // a map may have been added
-    }
+    void record(const perfdata::Record& record) override;
 
     void user_record(perfdata::RecordType type, perfdata::Bytes, bool) override;
 
@@ -65,8 +71,11 @@ class ScriptPrinter final : public perfdata::Consumer {
     };
 
     const Fields& fields_of(std::size_t event);
+    void print_record(const perfdata::Record& record);
+    bool has_chain(std::size_t event) const;
+    void print_task_and_time(const perfdata::Sample& sample, const Fields& fields);
     void print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
-    void make_task_text(const perfdata::Sample& sample, const perfdata::EventInfo& info, const Fields& fields);
+    void make_task_text(const perfdata::Sample& sample, std::uint32_t named, bool chain, const Fields& fields);
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
     std::size_t common_end(const perfdata::Numbers& chain) const;
     void announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) const;
@@ -77,6 +86,7 @@ class ScriptPrinter final : public perfdata::Consumer {
                             const Fields& fields);
     void print_branches(const perfdata::Sample& sample, const Fields& fields);
     void print_data_source(std::uint64_t data_source);
+    void print_mode(std::uint16_t misc);
     void print_number(std::uint64_t number, int width);
     void print_time(std::uint64_t time_ns);
 
@@ -89,6 +99,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     profile::Strings strings_;
     symbols::Dsos dsos_;
     analysis::Processes processes_;
+    Admission admission_;
     analysis::TraceTexts traces_;
     unwind::Unwinder unwinder_;
     std::vector<std::uint64_t> registers_, unwound_;  // of one sample
@@ -96,6 +107,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     TaskKey task_key_;
     std::string task_text_;  // of task_key_; empty: there is none yet, or no field shows it
     PrintedChain last_chain_, this_chain_;
+    std::optional<std::uint64_t> first_time_, last_time_;  // of what was printed, for Options::times
     std::string buffer_;
 };
 

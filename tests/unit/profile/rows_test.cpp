@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/call_tree.h"
+#include "profile/sample_filter.h"
 #include "unit/profile/made_profile.h"
 
 namespace anyperf::profile {
@@ -43,6 +44,43 @@ TEST_F(Inlined, TotalsHaveInlinedFunctionsAsRowsOfTheirOwn) {
 
 TEST_F(Inlined, LinesAreThoseOfTheInnermostFunction) {
     EXPECT_THAT(texts({Key::source_line}, false), ElementsAre("a.c:20 300 0", "a.c:30 100 0"));
+}
+
+TEST_F(Inlined, SamplesThatAreNotAdmittedCountInTheSumsOnly) {
+    const std::vector<bool> admitted = admitted_by({.symbols = {"work"}}, profile);
+    EXPECT_THAT(admitted, ElementsAre(true, true));
+    const std::vector<bool> one{false, true};
+    const Rows rows = sum_up(profile, {}, {.keys = {Key::symbol}, .admitted = &one});
+    ASSERT_EQ(rows.rows.size(), 1);
+    EXPECT_EQ(rows.rows.front().self, 100);
+    EXPECT_EQ(rows.weight, 400);
+}
+
+TEST_F(Inlined, FiltersCompareTheSamplesOwnFunction) {
+    EXPECT_THAT(admitted_by({.symbols = {"main", "step"}}, profile), ElementsAre(false, false));
+    EXPECT_THAT(admitted_by({.symbol_part = "or"}, profile), ElementsAre(true, true));
+    EXPECT_THAT(admitted_by({.comms = {"nobody"}}, profile), ElementsAre(false, false));
+    keep_only({false, true}, profile);
+    ASSERT_EQ(profile.samples.size(), 1);
+    EXPECT_EQ(profile.samples.front().weight, 100);
+}
+
+TEST_F(Inlined, StacksInwardsBeginAtTheOutermostFunctionOrAtTheCallingRow) {
+    const Rows rows =
+        sum_up(profile, {}, {.keys = {Key::symbol}, .children = true, .keep_samples = true, .outermost_passage = true});
+    const auto names = [&](const Caller& root) {
+        std::string text;
+        for (const Caller* at = &root; !at->callers.empty(); text += " ") {
+            at = &at->callers.front();
+            text += symbol_text(profile, profile.locations[at->place], at->frame);
+        }
+        return text;
+    };
+    EXPECT_EQ(names(stacks_of(profile, rows.rows[0], CallOrder::caller)), "main work step ");
+    EXPECT_EQ(names(stacks_of(profile, rows.rows[1], CallOrder::caller)), "main work step ");
+    EXPECT_EQ(names(stacks_of(profile, rows.rows[2], CallOrder::caller)), "step ");
+    EXPECT_EQ(names(stacks_of(profile, rows.rows[0], CallOrder::callee)), "step work main ");
+    EXPECT_EQ(stacks_of(profile, rows.rows[1], CallOrder::caller).callers.front().weight, 400);
 }
 
 TEST_F(Inlined, CallersBeginWithTheInlinedFunction) {

@@ -1,0 +1,110 @@
+#include "cli/command/unserved_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+
+namespace anyperf::cli {
+
+namespace {
+
+/// Options that share a reason. `verbs` and `names` are words; `fix` may be empty.
+struct Row {
+    std::string_view verbs, names, cause, fix;
+};
+
+constexpr std::array kRows{
+    // Display.
+    Row{"report annotate", "--tui --gtk", "anyperf report and annotate print text",
+        "anyperf export -f html makes a page to click through"},
+    Row{"report", "-w --column-widths", "columns are as wide as their texts, and -t leaves the blanks out", "use -t"},
+    Row{"report", "--hierarchy", "rows have all keys", "give the keys with -s, or export to html"},
+    Row{"report", "--pretty --raw-trace", "tracepoints are shown by their print format", "see script -F trace"},
+    Row{"report", "--samples --total-cycles --show-ref-call-graph --show-on-off-events", "not done yet", ""},
+    Row{"report", "-T --threads", "counts by thread in READ records are not shown", "use -s comm,tid"},
+    Row{"report", "--time-quantum", "the key time has steps of 100 ms", ""},
+    Row{"report", "--skip-empty", "events without samples are shown as such", ""},
+    Row{"report", "--ignore-callees", "not done yet", "use -p REGEX, or export -f folded and a filter"},
+    Row{"report", "--mmaps --tasks", "report has no lists of records",
+        "use script --show-mmap-events, script --show-task-events"},
+    Row{"report", "--stats", "report does not count records", "use script with the --show options, and count lines"},
+    Row{"report", "--ns", "times in reports have steps of 100 ms", "use script --ns"},
+    // Records as they are.
+    Row{"report script annotate", "-D --dump-raw-trace --dump-unsorted-raw-trace --disable-order",
+        "records are not printed byte by byte", "use script with --show-task-events and --show-mmap-events"},
+    Row{"script", "--show-round-events --show-text-poke-events --show-on-off-events", "these records are not printed",
+        ""},
+    Row{"script", "-d --debug-mode -L --Latency", "perf's checks of its own files", ""},
+    Row{"script", "--per-event-dump", "all events go to one output", "use grep on the event's name"},
+    Row{"script", "--show-kernel-path", "the kernel's names come from kallsyms", ""},
+    Row{"script", "--stop-bt", "call chains are printed whole", "use --max-stack"},
+    // Programs that perf runs.
+    Row{"script", "-g --gen-script -l --list -s --script -a --all-cpus --dlfilter --dlarg --list-dlfilters --xed",
+        "anyperf script runs no scripts and no plugins", "pipe the output of anyperf script to a program"},
+    Row{"report annotate", "--objdump", "instructions are disassembled by anyperf itself", ""},
+    Row{"record", "--clang-path --clang-opt", "there are no BPF scriptlets", ""},
+    // Symbols.
+    Row{"record report script annotate", "-k --vmlinux", "the kernel's names come from /proc/kallsyms", ""},
+    Row{"report script", "--kallsyms", "the kernel's names come from /proc/kallsyms", ""},
+    Row{"report annotate", "-m --modules", "modules have their names from /proc/kallsyms", ""},
+    Row{"report script annotate", "--demangle --no-demangle --demangle-kernel",
+        "names are demangled; -F and --json have no others", ""},
+    Row{"report script", "--full-source-path", "source files are shown without their directories",
+        "annotate --json has the paths"},
+    Row{"report annotate", "--prefix --prefix-strip", "source files are read where DWARF says they are",
+        "give another root with --symfs"},
+    Row{"script", "--guest-code --guestkallsyms --guestmodules --guestmount --guestvmlinux",
+        "guests of a hypervisor are not looked into", ""},
+    // Hardware traces.
+    Row{"report script annotate", "--itrace --call-ret-trace --call-trace --insn-trace --graph-function --max-blocks",
+        "hardware traces (Intel PT, CoreSight, SPE) are not decoded", ""},
+    Row{"report script", "--stitch-lbr", "call stacks of the LBR are shown as recorded", ""},
+    Row{"report script", "--switch-on --switch-off", "not done yet", "use --time"},
+    Row{"script", "--addr-range", "samples are chosen by their functions", "use -S"},
+    Row{"record", "-S --snapshot --aux-sample --kcore", "hardware traces are not recorded", ""},
+    // Annotated code.
+    Row{"annotate", "--percent-type", "per cent are of the function, and the head says that of the event", ""},
+    Row{"report", "--percent-type --asm-raw --no-asm-raw --source --no-source -M --disassembler-style",
+        "report shows no code", "use anyperf annotate"},
+    Row{"annotate", "--asm-raw", "instructions are shown without their bytes", ""},
+    Row{"annotate", "-P --full-paths", "source files are shown without their directories",
+        "annotate --json has the paths"},
+    Row{"annotate", "--group", "each event has its own annotation", ""},
+    Row{"report", "--branch-history", "not done yet", "use -b"},
+    // Recording.
+    Row{"record", "-B --no-buildid --buildid-mmap", "build ids are always recorded, in the header of the file", ""},
+    Row{"record", "--timestamp-filename", "not done yet", "give a name with -o"},
+    Row{"record", "-I --intr-regs --user-regs", "registers are recorded with copied stacks only",
+        "use --call-graph dwarf,raw"},
+    Row{"record", "-n --no-samples -s --stat", "READ records are not written", "use anyperf stat --per-thread"},
+    Row{"record", "-r --realtime", "the recorder keeps its priority", "start it with chrt, and give -m a larger ring"},
+    Row{"record", "-u --uid", "not done yet", "give the processes with -p, as pgrep -d, -u USER prints them"},
+    Row{"record", "--affinity --aio --mmap-flush --threads --num-thread-synthesize", "one thread empties all rings",
+        "if records are lost, give -m a larger ring"},
+    Row{"record", "--proc-map-timeout --synth --tail-synthesize", "what exists is recorded first, and whole", ""},
+    Row{"record", "--filter --exclude-perf", "filters of tracepoints are not set", "filter the output of script"},
+    Row{"record", "--group", "an option of the first perfs", "write -e '{a,b}'"},
+    Row{"record", "--debuginfod", "names are looked up when the recording is read", "give it to report"},
+    Row{"record", "--running-time", "samples of groups have no times", "use anyperf stat"},
+    Row{"record", "--switch-output-event --no-buffering --transaction --all-cgroups", "not done yet", ""},
+};
+
+bool has_word(std::string_view words, std::string_view word) {
+    for (const auto piece : std::views::split(words, ' '))
+        if (std::string_view{piece} == word) return true;
+    return false;
+}
+
+}  // namespace
+
+std::optional<Error> why_unserved(std::string_view verb, std::string_view name) {
+    const auto row = std::ranges::find_if(
+        kRows, [&](const Row& each) { return has_word(each.verbs, verb) && has_word(each.names, name); });
+    if (row == kRows.end()) return std::nullopt;
+    return Error{fmt::format("anyperf {} does not have perf's option {}", verb, name), std::string{row->cause},
+                 row->fix.empty() ? fmt::format("see anyperf {} --help", verb) : std::string{row->fix}};
+}
+
+}  // namespace anyperf::cli

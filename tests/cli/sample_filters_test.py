@@ -1,0 +1,214 @@
+"""The options by which report, script, annotate and export leave samples out choose what perf's choose, and columns, times and
+side-band records are those of perf."""
+import collections
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from program import ANYPERF, Case
+from report_test import LOAD, SEPARATOR, run
+
+
+PROGRAM = """
+static volatile unsigned long sum;
+__attribute__((noipa)) void work(int turns) { for (int i = 0; i < turns; ++i) sum += i * sum; }
+__attribute__((noipa)) void more(int turns) { for (int i = 0; i < turns; ++i) sum ^= i; work(turns / 2); sum++; }
+__attribute__((noipa)) void deeper(int depth) { if (depth > 0) deeper(depth - 1); else { work(3000); more(3000); } sum++; }
+int main(void) { for (int i = 0; i < 40000; ++i) { deeper(4); more(1000); work(900); } return 0; }
+"""
+
+
+def stacks(program, path, *options):
+    """The rows of a report with their stacks. Blanks between the columns of a row do not matter."""
+    words = ["report", "-i", path, "--stdio", "--percent-limit", "1"]
+    if "--children" not in options:
+        words.append("--no-children")
+    if "-g" not in options:
+        words += ["-G"] if "-G" in options else ["-g", "caller" if "--children" in options else "callee"]
+    lines = text(program, *words, *options).splitlines()
+    rows = []
+    for line in lines:
+        if re.match(r" {2,9}[0-9.]+% ", line):
+            rows.append(" ".join(line.split()))
+        elif line.strip() and not line.startswith("#"):
+            rows[-1] += "\n" + line.rstrip()
+    return sorted(rows)  # rows of one weight have no order
+
+
+def text(*words):
+    return run(*words).stdout.decode(errors="replace")
+
+
+def table(program, path, *options):
+    """The rows of a report: shares, numbers and keys."""
+    lines = text(program, "report", "-i", path, "--stdio", "--no-children", "-g", "none", "-t", SEPARATOR, *options) if program == "perf" \
+        else text(program, "report", "-i", path, "-t", SEPARATOR, *options)
+    # A JIT's memory has the name of its perf map here (compatibility.md).
+    lines = re.sub(r"\[JIT\] tid (\d+)", r"perf-\1.map", lines)
+    return sorted(tuple(field.strip() for field in line.split(SEPARATOR)) for line in lines.splitlines()
+                  if line and not line.startswith("#"))
+
+
+def busiest(path):
+    """The process with the most samples."""
+    return collections.Counter(text("perf", "script", "-i", path, "-F", "pid").split()).most_common(1)[0][0]
+
+
+class Recorded(Case):
+    def record(self, *options, command=LOAD):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        path = self.file("perf.data")
+        result = run("perf", "record", "-q", "-F", "1000", *options, "-o", path, "--", "sh", "-c", command)
+        if not path.exists() or path.stat().st_size == 0:
+            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
+        return path
+
+
+class Report(Recorded):
+    def assert_same_rows(self, path, *options):
+        perf, ours = table("perf", path, *options), table(ANYPERF, path, *options)
+        self.assertGreater(len(perf), 0, options)
+        # A stub of a PLT may have another name in perf (compatibility.md).
+        self.assertLessEqual(len(set(perf) ^ set(ours)), 0.02 * len(perf), (options, set(perf) ^ set(ours)))
+
+    def test_filters_choose_the_samples_that_perf_chooses(self):
+        path = self.record("-e", "cpu-clock:u")
+        keys = ("-F", "overhead,sample,period,comm,dso,sym")
+        pid = busiest(path)
+        symbols = ",".join(sorted(set(re.findall(r"[.\w]+ ([.\w]+) \(", text("perf", "script", "-i", path, "-F", "ip,sym,dso"))))[:9])
+        for filters in (("--comms", "sort,cc1plus"), ("--dsos", "libc.so.6,sort"), ("--symbols", symbols), ("--pid", pid),
+                        ("--tid", pid), ("--percentage", "relative", "--comms", "sort,ls"), ("-U",)):
+            self.assert_same_rows(path, *keys, *filters)
+
+    def test_cpus_and_times_choose_the_samples_that_perf_chooses(self):
+        path = self.record("-a", "-e", "cpu-clock")
+        times = [line.split()[0][:-1] for line in text("perf", "script", "-i", path, "-F", "time").splitlines()]
+        keys = ("-F", "overhead,sample,comm,dso")
+        middle, end = times[len(times) // 2], times[len(times) * 3 // 4]
+        for filters in (("-C", "0"), ("--time", f"{middle},"), ("--time", f",{middle}"), ("--time", f"{middle},{end}"),
+                        ("--time", "10%/2"), ("--time", "0%-30%,40%-50%"), ("--time", "25%")):
+            self.assert_same_rows(path, *keys, *filters)
+
+    def test_columns_are_those_of_perf(self):
+        path = self.record("-e", "cpu-clock")
+        for options in (("-n", "--show-total-period", "-s", "comm,dso"), ("--show-cpu-utilization", "-s", "dso")):
+            self.assert_same_rows(path, *options)
+
+    def test_exclude_other_leaves_the_rows_with_a_parent(self):
+        path = self.record("-g", "-e", "cpu-clock:u")
+        rows = table(ANYPERF, path, "-p", "main", "-x", "-s", "comm")
+        self.assertTrue(rows)
+        self.assertNotIn("[other]", {row[-1] for row in rows})
+
+    def test_the_head_has_the_lines_of_perf(self):
+        path = self.record("-a", "-e", "cpu-clock")
+        for options in ((), ("-I",)):
+            perf, ours = (text(program, "report", "-i", path, "--header-only", *options).splitlines() for program in ("perf", ANYPERF))
+            self.assertGreater(len(perf), 15)
+            # The sizes of blocks of memory are not read.
+            perf = [line for line in perf if not re.search(r"MEM_TOPOLOGY info|memory nodes|^#    \d+ \[", line)]
+            self.assertEqual(perf, ours)
+
+    def test_stacks_are_those_of_perf(self):
+        """In each style, order and unit: with forks, recursion, and a function that has samples of its own and calls others."""
+        source = self.file("stacks.c", PROGRAM)
+        program = self.file("stacks")
+        subprocess.run(["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-static", "-o", program, source], check=True, timeout=60)
+        path = self.record("-g", "-e", "cpu-clock:u", command=str(program))
+        for options in ((), ("-G",), ("-g", "fractal"), ("-g", "flat"), ("-g", "folded"), ("-g", "graph,5,caller,count"), ("-g", "caller,period,1"),
+                        ("--children",), ("--children", "-g", "callee"), ("-s", "sym"), ("--max-stack", "3")):
+            perf, ours = (stacks(program, path, *options) for program in ("perf", ANYPERF))
+            self.assertGreater(len(perf), 1, options)
+            self.assertEqual(perf, ours, options)
+
+    def test_a_part_of_a_name_chooses_functions(self):
+        """perf's --stdio does not look at this option."""
+        path = self.record("-e", "cpu-clock:u")
+        names = [row[-1] for row in table(ANYPERF, path, "--symbol-filter", "me", "-s", "sym")]
+        self.assertTrue(names)
+        self.assertEqual([name for name in names if "me" not in name], [])
+
+    def test_quiet_prints_rows_only(self):
+        path = self.record("-e", "cpu-clock:u")
+        lines = text(ANYPERF, "report", "-q", "-i", path).splitlines()
+        self.assertTrue(lines)
+        self.assertEqual([line for line in lines if line.startswith("#")], [])
+
+    def test_a_bad_time_says_why(self):
+        path = self.record("-e", "cpu-clock:u", command="true")
+        for word in ("x", "5,4", "20%/9", "3,4 1,2", "50%-20%"):
+            result = run(ANYPERF, "report", "-i", path, "--time", word)
+            self.assertEqual(result.returncode, 125, word)
+            self.assertIn("bad --time", result.stderr.decode())
+
+
+class Script(Recorded):
+    def assert_same_lines(self, path, *options):
+        perf, ours = (text(program, "script", "-i", path, *options).splitlines() for program in ("perf", ANYPERF))
+        differing = set(perf) ^ set(ours)
+        self.assertGreater(len(perf), 0, options)
+        self.assertLessEqual(len(differing), 0.01 * len(perf), (options, sorted(differing)[:10]))
+
+    def test_filters_choose_the_lines_that_perf_chooses(self):
+        path = self.record("-a", "-e", "cpu-clock")
+        symbols = ",".join(sorted(set(re.findall(r"[.\w]+ ([.\w]+) \(", text("perf", "script", "-i", path, "-F", "ip,sym,dso"))))[:9])
+        for filters in (("--comms", "sort"), ("--dsos", "libc.so.6"), ("-S", symbols), ("-C", "0"), ("--time", "10%/3"), ("--pid", busiest(path))):
+            self.assert_same_lines(path, *filters)
+
+    def test_times_are_those_of_perf(self):
+        path = self.record("-a", "-e", "cpu-clock")
+        for options in (("--ns",), ("--reltime",), ("--deltatime",), ("--ns", "--deltatime"), ("-F", "comm,misc,time,ip")):
+            self.assert_same_lines(path, *options)
+
+    def test_call_chains_can_be_cut_and_left_out(self):
+        path = self.record("-g", "-e", "cpu-clock:u")
+        for options in (("-G",), ("--max-stack", "3"), ("--max-stack", "1", "-F", "ip,sym")):
+            self.assert_same_lines(path, "--no-inline", *options)
+
+    def test_side_band_records_are_those_of_perf(self):
+        path = self.record("-e", "cpu-clock:u", "--switch-events", "--namespaces", command="seq 1 1000 | md5sum; true")
+        for kind in ("task", "mmap", "switch", "namespace"):
+            perf, ours = (sorted(line for line in text(program, "script", "-i", path, f"--show-{kind}-events").splitlines()
+                                 if "PERF_RECORD" in line or line.startswith("\t\t")) for program in ("perf", ANYPERF))
+            self.assertGreater(len(perf), 0)
+            self.assertEqual(perf, ours)
+
+    def test_fields_can_be_chosen_by_type(self):
+        path = self.record("-e", "cpu-clock:u,page-faults:u")
+        self.assert_same_lines(path, "-F", "sw:comm,event")
+        lines = text(ANYPERF, "script", "-i", path, "-F", "sw:").splitlines()
+        self.assertEqual(lines, [])
+
+
+class OtherVerbs(Recorded):
+    def test_export_and_annotate_take_the_filters(self):
+        path = self.record("-e", "cpu-clock:u")
+        folded = text(ANYPERF, "export", "-f", "folded", "-i", path, "--comms", "sort").splitlines()
+        self.assertTrue(folded)
+        self.assertEqual({line.split(";")[0] for line in folded}, {"sort"})
+        result = run(ANYPERF, "annotate", "-i", path, "--comms", "nobody", "--json")
+        self.assertEqual(json.loads(result.stdout), [])
+
+
+class Options(Case):
+    def test_each_option_of_perf_is_served_or_refused_with_a_reason(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        directory = self.directory.name
+        for verb in ("record", "report", "script", "annotate"):
+            usage = run("perf", verb, "-h")
+            usage = (usage.stdout + usage.stderr).decode(errors="replace")
+            names = re.findall(r"^ {4,8}(?:-\w, )?(--[a-z0-9-]+)", usage, re.M)
+            self.assertGreater(len(names), 25)
+            first = [ANYPERF, verb, *(["--dry-run"] if verb == "record" else [])]
+            for name in names:
+                result = subprocess.run([*first, name, "0"], capture_output=True, text=True, timeout=60, check=False,
+                                        cwd=directory, stdin=subprocess.DEVNULL)
+                self.assertNotIn("has no such option", result.stderr, f"{verb} {name}")
+
+
+if __name__ == "__main__":
+    unittest.main()
