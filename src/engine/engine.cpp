@@ -7,7 +7,7 @@
 #include "engine/freestanding/pages.h"
 
 extern "C" {
-extern const char __ehdr_start __attribute__((visibility("hidden")));
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 extern const char _end __attribute__((visibility("hidden")));
 }
 
@@ -18,9 +18,8 @@ namespace {
 /// Makes tables of pointers read-only. They are constant, but the entry code has relocated them (x86_64/cpu/entry.cpp).
 void protect_relocated_tables() {
     const std::uint64_t base = address_of(&__ehdr_start);
-    const auto& file = *at_address<const Elf64_Ehdr>(base);
-    const auto* const headers = at_address<const Elf64_Phdr>(base + file.e_phoff);
-    for (unsigned i = 0; i < file.e_phnum; ++i) {
+    const auto* const headers = at_address<const Elf64_Phdr>(base + __ehdr_start.e_phoff);
+    for (unsigned i = 0; i < __ehdr_start.e_phnum; ++i) {
         if (headers[i].p_type != PT_GNU_RELRO) continue;
         const std::uint64_t start = page_down(base + headers[i].p_vaddr);
         const std::uint64_t end = page_down(base + headers[i].p_vaddr + headers[i].p_memsz);
