@@ -27,6 +27,19 @@ void protect_relocated_tables() {
     }
 }
 
+/// Maps what is in the page cache of the code and the tables: a fault would map sixteen pages. What may be written is
+/// left out, since a page that is read first faults a second time when it is written.
+void map_read_only_part(std::uint64_t start) {
+    const auto* const header = at_address<const Elf64_Ehdr>(start);
+    const auto* const segments = at_address<const Elf64_Phdr>(start + header->e_phoff);
+    for (std::size_t i = 0; i < header->e_phnum; ++i) {
+        const Elf64_Phdr& segment = segments[i];
+        if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+        const std::uint64_t from = page_down(segment.p_vaddr);
+        map_present_pages(at_address<const void>(start + from), segment.p_vaddr + segment.p_memsz - from);
+    }
+}
+
 }  // namespace
 
 void add_own_image() {
@@ -35,6 +48,7 @@ void add_own_image() {
     const std::uint64_t end = page_up(address_of(&_end));
     own_pages.add(start, end);
     leave_out_of_dumps(start, end - start);
+    map_read_only_part(start);
 }
 
 bool is_own_code(std::uint64_t address) {

@@ -42,7 +42,16 @@ bool Arena::map_at(std::uint64_t address, bool exactly, bool separate) {
     map_guards(memory_.start(), kBytes);
     prefer_large_pages(memory_.start(), kHotBytes);
     prefer_large_pages(memory_.start() + kHotBytes, kBytes - kHotBytes);
+    ready_pages();
     return true;
+}
+
+/// Has pages for what is written next: mostly less than a page.
+void Arena::ready_pages() {
+    const std::uint64_t start = memory_.start() + static_cast<std::uint64_t>(memory_.to_writable());
+    hot_pages_.use(start, hot_ + kPageBytes, kHotBytes);
+    cold_pages_.use(start + kHotBytes, cold_ - kHotBytes + kPageBytes, kBytes - kHotBytes);
+    block_pages_.use(address_of(blocks_), (block_count_ + 1) * sizeof(BlockId), sizeof(BlockId) * kMaximumBlocks);
 }
 
 std::size_t Arena::touched_pages() const {
@@ -53,9 +62,8 @@ std::size_t Arena::touched_pages() const {
     // With separate writes each page is touched a second time, for execution, where the kernel maps 16 at once
     // (fault_around_bytes in debugfs).
     constexpr std::size_t kAround = 16;
-    const std::size_t code = pages(hot_) + pages(cold_ - kHotBytes);
-    return code + (memory_.has_separate_writes() ? code / kAround : 0) +
-           page_up(block_count_ * sizeof(BlockId)) / kPageBytes;
+    const std::size_t code = pages(hot_pages_.ready()) + pages(cold_pages_.ready());
+    return code + (memory_.has_separate_writes() ? code / kAround : 0) + block_pages_.ready() / kPageBytes;
 }
 
 bool Arena::map_near(std::uint64_t pc, bool separate) {
@@ -76,10 +84,13 @@ bool Arena::map_anywhere(bool separate) {
 
 void Arena::free_all() {
     // The routines in the cold part stay (retain_cold()): they are what every thread returns through.
-    memory_.discard(0, hot_);
-    const std::size_t retained = page_up(retained_cold_);
-    if (cold_ > retained) memory_.discard(retained, cold_ - retained);
-    discard_pages(blocks_, block_count_ * sizeof(BlockId));
+    const std::size_t retained = page_up(retained_cold_ - kHotBytes);
+    memory_.discard(0, hot_pages_.ready());
+    if (cold_pages_.ready() > retained) memory_.discard(kHotBytes + retained, cold_pages_.ready() - retained);
+    discard_pages(blocks_, block_pages_.ready());
+    hot_pages_.discarded();
+    cold_pages_.discarded(retained);
+    block_pages_.discarded();
     hot_ = 0;
     cold_ = retained_cold_;
     block_count_ = 0;
@@ -101,6 +112,7 @@ void Arena::commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_
 void Arena::commit_cold(const std::uint8_t* cold_end) {
     cold_ = address_of(cold_end) - memory_.start();
     memory_.written();
+    ready_pages();
 }
 
 }  // namespace anyperf::engine

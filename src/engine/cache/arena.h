@@ -10,6 +10,7 @@
 
 #include "engine/cache/block.h"
 #include "engine/cache/code_memory.h"
+#include "engine/freestanding/pages_ahead.h"
 
 namespace anyperf::engine {
 
@@ -74,8 +75,12 @@ class Arena {
   private:
     std::uint8_t* at(std::size_t offset) const { return reinterpret_cast<std::uint8_t*>(memory_.start() + offset); }
     bool map_at(std::uint64_t address, bool exactly, bool separate);
+    void ready_pages();
 
     CodeMemory memory_;
+    PagesAhead hot_pages_;
+    PagesAhead cold_pages_;
+    PagesAhead block_pages_;  ///< of `blocks_`
     std::size_t hot_ = 0;
     std::size_t cold_ = kHotBytes;
     std::size_t retained_cold_ = kHotBytes;

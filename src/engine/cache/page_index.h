@@ -43,6 +43,9 @@ class PageIndex {
     /// Roughly the bytes of memory that the table uses.
     std::size_t bytes() const { return sizeof(Slot) * 2 * used_; }
 
+    /// Where its first table is.
+    const void* memory() const { return slots_; }
+
     void clear() {
         discard_pages(slots_, sizeof(Slot) * count_);
         used_ = 0;
@@ -69,6 +72,7 @@ class PageIndex {
         const std::size_t old_count = count_;
         auto* const wider = static_cast<Slot*>(area_->take(sizeof(Slot) * old_count * 2));
         if (wider == nullptr) return false;
+        touch_pages(wider, sizeof(Slot) * old_count * 2);
         slots_ = wider;
         count_ *= 2;
         for (std::size_t i = 0; i < old_count; ++i)

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/freestanding/own_area.h"
+#include "engine/freestanding/pages_ahead.h"
 
 namespace anyperf::engine {
 
@@ -35,12 +36,15 @@ class Pool {
         if (used_ + count >= capacity_) return 0;
         const std::uint32_t first = used_ + 1;
         used_ += count;
+        // The record of number 0 has room, too.
+        pages_.use(address_of(records_), bytes() + sizeof(T), sizeof(T) * std::size_t{capacity_});
         return first;
     }
 
     /// Frees all records.
     void free_all() {
-        discard_pages(records_, bytes() + sizeof(T));
+        discard_pages(records_, pages_.ready());
+        pages_.discarded();
         used_ = 0;
     }
 
@@ -48,9 +52,12 @@ class Pool {
     /// The highest number in use.
     std::uint32_t used() const { return used_; }
     std::size_t bytes() const { return sizeof(T) * used_; }
+    /// The bytes of its pages that have memory.
+    std::size_t ready_bytes() const { return pages_.ready(); }
 
   private:
     T* records_ = nullptr;
+    PagesAhead pages_;
     std::uint32_t capacity_ = 0;
     std::uint32_t used_ = 0;
 };

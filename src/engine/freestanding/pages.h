@@ -61,6 +61,12 @@ inline void touch_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite);
 }
 
+/// Has the kernel map pages of a file for reading by one call. Before Linux 5.14 it does nothing.
+inline void map_present_pages(const void* pages, std::uint64_t bytes) {
+    constexpr std::uint64_t kPopulateRead = 22;  // MADV_POPULATE_READ
+    kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateRead);
+}
+
 /// Unmaps pages of map_own_pages() or reserve_pages().
 void release_pages(void* pages, std::uint64_t bytes);
 

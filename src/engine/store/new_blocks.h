@@ -37,7 +37,8 @@ class NewBlocks {
     /// The address of the page `index` of the block.
     std::uint64_t page(const NewBlock& block, std::size_t index);
     void clear();
-    std::size_t bytes() const { return blocks_.bytes() + words_.bytes(); }
+    /// Bytes of its pages that have memory.
+    std::size_t ready_bytes() const { return blocks_.ready_bytes() + words_.ready_bytes(); }
 
     /// The head of its record, without its checksum. `block`: the record in the cache. `bytes` is 0 if a record has
     /// no room for it.

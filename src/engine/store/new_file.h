@@ -2,6 +2,7 @@
 // stores much would otherwise touch as much new memory. What comes before them in the file is kept, and written last.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,10 +39,12 @@ class NewFile {
         end_ = front_ = pages_at_ + most.pages * sizeof(StoredPage);
         const std::size_t room = front_ + most.records;
         if (room > run::kMostStoredCodeBytes || !file.may_have(room)) return false;
-        scratch_ = front_ + kBuffer + most.blocks * sizeof(StoredPlace) + code_pages * sizeof(std::uint32_t);
+        buffer_ = (std::min(kBuffer, most.records) + 7) & ~std::size_t{7};
+        scratch_ = front_ + buffer_ + most.blocks * sizeof(StoredPlace) + code_pages * sizeof(std::uint32_t);
         memory_ = static_cast<std::uint8_t*>(area.take(scratch_));
         if (memory_ == nullptr) return false;
-        added_ = reinterpret_cast<StoredPlace*>(memory_ + front_ + kBuffer);
+        touch_pages(memory_, scratch_);
+        added_ = reinterpret_cast<StoredPlace*>(memory_ + front_ + buffer_);
         index_ = reinterpret_cast<std::uint32_t*>(added_ + most.blocks);
         for (std::size_t i = 0; i < code_pages; ++i) index_[i] = kNoPage;
         return true;
@@ -61,7 +64,7 @@ class NewFile {
     std::uint8_t* add_record(std::uint32_t place, std::size_t bytes) {
         added_[blocks_++] = {place, static_cast<std::uint32_t>(end_)};
         ++starts()[page_of_place(place) - first_page_];
-        if (buffered_ + bytes > kBuffer) flush();
+        if (buffered_ + bytes > buffer_) flush();
         std::uint8_t* const record = memory_ + front_ + buffered_;
         buffered_ += bytes;
         end_ += bytes;
@@ -92,7 +95,7 @@ class NewFile {
 
   private:
     /// More than the largest record has.
-    static constexpr std::size_t kBuffer = std::size_t{256} << 10;
+    static constexpr std::size_t kBuffer = std::size_t{128} << 10;
 
     std::uint32_t* starts() { return reinterpret_cast<std::uint32_t*>(memory_ + starts_at_); }
 
@@ -130,6 +133,7 @@ class NewFile {
     std::size_t end_ = 0;
     std::size_t front_ = 0;     ///< bytes before the records
     std::size_t buffered_ = 0;  ///< bytes of records that are not written yet
+    std::size_t buffer_ = 0;    ///< room for those
     std::size_t scratch_ = 0;
     std::uint32_t first_page_ = 0;
     std::uint32_t page_count_ = 0;

@@ -1,0 +1,15 @@
+#include "engine/freestanding/pages_ahead.h"
+
+namespace anyperf::engine {
+
+// What has been used much will mostly be used more, so a quarter as much again is made ready, within limits.
+void PagesAhead::make_ready(std::uint64_t start, std::size_t used, std::size_t room) {
+    constexpr std::size_t kLeast = 4 * kPageBytes;
+    constexpr std::size_t kMost = 64 * kPageBytes;
+    const std::size_t ahead = std::clamp(used / 4, kLeast, kMost);
+    const std::size_t end = std::min(page_up(used + ahead), page_up(room));
+    touch_pages(at_address<const void>(start + ready_), end - ready_);
+    ready_ = end;
+}
+
+}  // namespace anyperf::engine
