@@ -22,7 +22,7 @@
 // delivered, or the process has changed its ways (set_next_block()).
 //
 // LIMITS. There are no traces in processes that have budgets, record branches, accesses or open calls, watch memory,
-// feed models or count exactly, in code that is compared at each entry or may be stored, and where returns are paired.
+// feed models or count exactly, in code that is compared at each entry, and where returns are paired.
 // There a block has no counter of executions. What changes any of this removes all translations, traces among them. A
 // trace with code in a changed range is removed as a block is (Cache::remove_range).
 #pragma once

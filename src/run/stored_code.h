@@ -18,7 +18,8 @@ struct StoredCodeKey {
     std::uint32_t classes;          ///< that the code counts
     std::uint8_t budgeted;
     std::uint8_t isa;       ///< of the presented CPU: the level, and 128 if it has others (decode/isa.h)
-    std::uint16_t unused;   ///< with the next: no padding, because the key is compared and hashed by its bytes
+    std::int8_t heat;       ///< what each execution of a block that may begin a trace adds to its word; 0: no traces
+    std::uint8_t unused;    ///< with the last: no padding, because the key is compared and hashed by its bytes
     std::uint32_t machine;  ///< checksum of the modelled machine, if the code counts cycles; else 0
     std::uint32_t unused_too;
     // The translated file (stat(2)).

@@ -75,15 +75,14 @@ void decide_about_returns(Engine& engine) {
 }
 
 /// Decides after how many executions a block may become the head of a trace (docs/engine.md, "Traces"). A word of 16
-/// bits is added to until it runs over, by a byte with a sign: so once, or from 517 times on. A process that stores its
-/// translations has no traces by itself: what is stored counts no executions.
+/// bits is added to until it runs over, by a byte with a sign: so once, or from 517 times on.
 void decide_about_traces(Engine& engine) {
     constexpr std::uint32_t kUsual = 16384;
     constexpr std::uint32_t kWordEnd = 65536;
     constexpr std::uint32_t kMostHeat = 127;
     if (engine.run == nullptr || engine.cache.pairs_returns) return;
     const std::uint32_t wish = engine.run->traces_from;
-    if (wish == ~std::uint32_t{0} || (wish == 0 && engine.store.on())) return;
+    if (wish == ~std::uint32_t{0}) return;
     const std::uint32_t executions = wish == 0 ? kUsual : std::clamp(wish - 1, 1u, kWordEnd);
     // The step is odd. The rounds of a loop are often a power of two; if the number of executions were a multiple of
     // it, a block would always become hot in the last round, and the path would leave the loop.

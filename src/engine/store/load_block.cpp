@@ -7,6 +7,7 @@
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/segment.h"
+#include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine {
 
@@ -106,6 +107,7 @@ class Loading {
         block_->first_exit = first_exit_;
         block_->counted = stored_.counted() ? classes_ : 0;
         block_->lane = head.lane & 7u;
+        block_->counts_executions = stored_.counts_executions();
         block_->budgeted = head.flags & StoredBlockHead::kBudgeted;
     }
 
@@ -165,6 +167,8 @@ class Loading {
             case RelocationKind::word:
                 put32(at, static_cast<std::uint32_t>(x86_64::word_offset(word_[value])));
                 return true;
+            case RelocationKind::heat: put32(at, static_cast<std::uint32_t>(x86_64::heat_offset(id_))); return true;
+            case RelocationKind::block: put32(at, id_); return true;
             case RelocationKind::count: break;
         }
         return false;

@@ -94,6 +94,7 @@ StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, st
     head.pages = static_cast<std::uint8_t>(noted.pages);
     head.alignment = static_cast<std::uint8_t>((address_of(block.host) & 7u) | (address_of(noted.cold) & 7u) << 4);
     head.lane = block.lane;
+    if (block.counts_executions) head.flags |= StoredBlockHead::kCountsExecutions;
     if (block.budgeted) head.flags |= StoredBlockHead::kBudgeted;
     if (block.indirect_entry != 0) head.flags |= StoredBlockHead::kIndirect;
     if (block.counted != 0) head.flags |= StoredBlockHead::kCounted;

@@ -59,6 +59,7 @@ void set_flavour(run::StoredCodeKey& key, const run::StoredCodeKey& flavour) {
     key.classes = flavour.classes;
     key.budgeted = flavour.budgeted;
     key.isa = flavour.isa;
+    key.heat = flavour.heat;
     key.machine = flavour.machine;
 }
 
@@ -105,11 +106,14 @@ bool Store::covers(const ExecutableRange& range, const x86_64::Counting& countin
 void Store::follow_flavour(const Cache& cache, const x86_64::Counting& counting) {
     if (generation_ != cache.generation) new_blocks_.clear();
     generation_ = cache.generation;
-    if (flavour_.classes == counting.open && (flavour_.budgeted != 0) == counting.budgeted) return;
+    if (flavour_.classes == counting.open && (flavour_.budgeted != 0) == counting.budgeted &&
+        flavour_.heat == cache.heat)
+        return;
     for (std::uint32_t i = 1; i <= mapping_count_; ++i) close(mappings_[i]);
     new_blocks_.clear();
     flavour_.classes = counting.open;
     flavour_.budgeted = counting.budgeted;
+    flavour_.heat = cache.heat;
     flavour_.machine = (counting.open & x86_64::kCostRows) == 0
                            ? 0
                            : static_cast<std::uint32_t>(checksum(counting.machine, sizeof *counting.machine));

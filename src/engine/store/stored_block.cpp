@@ -181,7 +181,8 @@ bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out) {
         return false;
     if (out.head.checksum != checksum_of_record(bytes.data(), out.head.bytes)) return false;
     locate_parts(bytes.data(), out);
-    return out.head.instructions <= x86_64::kLongestBlock && out.head.hot_bytes != 0 &&
+    return out.head.instructions <= x86_64::kLongestBlock &&
+           out.head.hot_bytes > (out.counts_executions() ? kHeatBytes : 0) &&
            out.head.guest_bytes <= kLongestBlockBytes && out.head.pages <= x86_64::CodePages::kMost &&
            has_valid_parts(out);
 }

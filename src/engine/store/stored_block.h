@@ -35,10 +35,11 @@ struct StoredBlockHead {
     std::uint8_t lane = 0;
     std::uint8_t flags = 0;
     std::uint8_t unused = 0;
-    static constexpr std::uint8_t kBudgeted = 1;    ///< as Block::budgeted
-    static constexpr std::uint8_t kIndirect = 2;    ///< an indirect branch has led to it
-    static constexpr std::uint8_t kCounted = 4;     ///< its code counts the classes of the file's key; else none
-    static constexpr std::uint8_t kMarksCount = 8;  ///< its marks say what has been counted for an instruction
+    static constexpr std::uint8_t kBudgeted = 1;           ///< as Block::budgeted
+    static constexpr std::uint8_t kIndirect = 2;           ///< an indirect branch has led to it
+    static constexpr std::uint8_t kCounted = 4;            ///< its code counts the classes of the file's key; else none
+    static constexpr std::uint8_t kMarksCount = 8;         ///< its marks say what has been counted for an instruction
+    static constexpr std::uint8_t kCountsExecutions = 16;  ///< as Block::counts_executions
 };
 static_assert(sizeof(StoredBlockHead) == 32);
 
@@ -67,6 +68,7 @@ struct StoredBlock {
     bool budgeted() const { return (head.flags & StoredBlockHead::kBudgeted) != 0; }
     bool indirect() const { return (head.flags & StoredBlockHead::kIndirect) != 0; }
     bool counted() const { return (head.flags & StoredBlockHead::kCounted) != 0; }
+    bool counts_executions() const { return (head.flags & StoredBlockHead::kCountsExecutions) != 0; }
     unsigned hot_alignment() const { return head.alignment & 7u; }
     unsigned cold_alignment() const { return head.alignment >> 4; }
     std::uint16_t page(std::size_t index) const {

@@ -82,6 +82,8 @@ struct Snapshot {
 /// A cache that is emptied after each block, so that each is made at the same place, with the same numbers.
 class StoredBlocks : public testing::TestWithParam<int> {
   protected:
+    static constexpr int kWithHeat = 4;  ///< blocks count their executions where they can
+
     void SetUp() override {
         ASSERT_TRUE(cache_.reserve());
         ASSERT_TRUE(area_.reserve(std::uint64_t{64} << 20));
@@ -99,6 +101,8 @@ class StoredBlocks : public testing::TestWithParam<int> {
             case 3:
                 counting_.open = x86_64::bit(Class::instructions) | x86_64::bit(Class::loads),
                 counting_.budgeted = true;
+                break;
+            case kWithHeat: cache_.heat = 5;
         }
     }
 
@@ -112,8 +116,9 @@ class StoredBlocks : public testing::TestWithParam<int> {
     Block* translate(std::uint64_t pc, std::uint64_t end, bool indirect, x86_64::Relocations* relocations) {
         begin_block();
         Arena* const arena = x86_64::prepared_arena(cache_, pc);
-        return x86_64::Translation{cache_, *arena, counting_, *tuples_, *instrumentation_, nullptr, relocations}.run(
-            {pc, at_address<const std::uint8_t>(pc), end - pc}, 0, indirect);
+        x86_64::Translation translation{cache_, *arena, counting_, *tuples_, *instrumentation_, nullptr, relocations};
+        translation.count_executions();
+        return translation.run({pc, at_address<const std::uint8_t>(pc), end - pc}, 0, indirect);
     }
 
     /// The record of the block, translated in the first copy of the code. Empty: it can't be stored.
@@ -154,6 +159,7 @@ class StoredBlocks : public testing::TestWithParam<int> {
                        block.counted,
                        block.lane + 0u,
                        block.budgeted + 0u,
+                       block.counts_executions + 0u,
                        block.indirect_entry};
         return shot;
     }
@@ -177,6 +183,7 @@ TEST_P(StoredBlocks, AreWhatTheTranslatorMakesElsewhere) {
     ASSERT_GT(library_.size(), 100'000u);
     std::size_t loaded = 0;
     std::size_t blocks = 0;
+    std::size_t counting_executions = 0;
     constexpr std::size_t kStep = 250;
     for (std::uint64_t offset = 0; offset < library_.size(); offset += guest_bytes_ + kStep, ++blocks) {
         const bool indirect = blocks % 3 == 0;
@@ -193,7 +200,9 @@ TEST_P(StoredBlocks, AreWhatTheTranslatorMakesElsewhere) {
         ASSERT_NE(block, nullptr) << offset;
         ASSERT_EQ(snapshot(*block, parsed.head.cold_bytes), expected) << offset;
         ++loaded;
+        counting_executions += block->counts_executions;
     }
+    EXPECT_EQ(counting_executions > blocks / 10, GetParam() == kWithHeat) << counting_executions;
     EXPECT_GT(loaded, blocks * 9 / 10);
 }
 
@@ -211,7 +220,7 @@ TEST_P(StoredBlocks, DamageOfARecordIsNoticed) {
         EXPECT_FALSE(parse_stored_block(std::span{record}.first(size), parsed));
 }
 
-INSTANTIATE_TEST_SUITE_P(Flavours, StoredBlocks, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Flavours, StoredBlocks, testing::Range(0, 5));
 
 class StoreFiles : public testing::Test {
   protected:

@@ -54,15 +54,18 @@ constexpr BlockId kMostBlocksThatCount = 8192;
 
 void Translation::emit_heat() {
     if (cache_.heat == 0 || !(counts_executions_ || cache_.heat < 0) || block_->limit != 0 || is_trace() ||
-        relocations_ != nullptr || counting_.budgeted || cache_.pairs_returns || decoded_.count == 0 || !is_plain())
+        counting_.budgeted || cache_.pairs_returns || decoded_.count == 0 || !is_plain())
         return;
     if (id_ > kMostBlocksThatCount && cache_.heat > 0) return;
     // No code beyond the block is decoded for this: most blocks are never hot.
     constexpr unsigned kNoBranch = 0;
     if (!flags_are_dead(cache_.executable, decoded_.pc, kNoBranch, {&decoded_, 0})) return;
     block_->counts_executions = true;
-    hot_.add_gs16(offsetof(Thread, heat) + sizeof(std::uint16_t) * (id_ % kHeatWords), cache_.heat);
-    hot_.jcc(Condition::below, exit_stub(ExitReason::hot, id_));
+    hot_.add_gs16(heat_offset(id_), cache_.heat);
+    relocate(hot_, RelocationKind::heat, hot_.at() - 5, 0);  // the step follows
+    const std::uint8_t* const stub = exit_stub(ExitReason::hot, id_);
+    hot_.jcc(Condition::below, stub);
+    relocate_to_cold(stub);
 }
 
 /// Appends the instructions from `pc` up to the first branch. False, with nothing appended, if there is no room for

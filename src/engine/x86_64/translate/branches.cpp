@@ -51,6 +51,8 @@ void Translation::emit_exit(Emitter& code, ExitReason reason, std::uint32_t payl
     const std::uint8_t* const start = code.at() - kExitToEngineBytes;
     if (reason == ExitReason::budget)
         relocate(code, RelocationKind::segment, start + kExitPayloadAt, payload & kSegmentBits);
+    else if (reason == ExitReason::hot)
+        relocate(code, RelocationKind::block, start + kExitPayloadAt, 0);
     else
         relocate(code, RelocationKind::exit, start + kExitPayloadAt, payload - block_->first_exit);
     relocate(code, RelocationKind::to_exit_jump, start + kExitJumpAt, static_cast<std::uint64_t>(reason));

@@ -24,6 +24,8 @@ enum class RelocationKind : std::uint8_t {
     exit,          ///< 4 bytes: the number of the block's exit `value`
     segment,       ///< 4 bytes: encode_segment(), whose bits below the block's number are `value`
     word,          ///< 4 bytes: the offset in Thread of a word that counts the block's tuple `value`
+    heat,          ///< 4 bytes: the offset in Thread of the word that counts the block's executions
+    block,         ///< 4 bytes: the block's number
     count,
 };
 

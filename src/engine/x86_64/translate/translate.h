@@ -87,6 +87,11 @@ constexpr std::size_t readable_offset(std::size_t sum) {
     return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
 }
 
+/// The offset in Thread of the word that counts the executions of a block.
+constexpr std::size_t heat_offset(BlockId block) {
+    return offsetof(Thread, heat) + sizeof(std::uint16_t) * (block % kHeatWords);
+}
+
 inline constexpr std::size_t kMostPieces = 24;  ///< of a trace
 
 /// How many direct branches flags_are_dead() follows for a prologue. One is enough to decide 89 of 100 blocks, two 92.
