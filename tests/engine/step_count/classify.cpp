@@ -130,6 +130,7 @@ Step step_of(const ZydisDecodedInstruction& instruction, const ZydisDecodedOpera
         case ZYDIS_MNEMONIC_SYSCALL: return Step::syscall;
         case ZYDIS_MNEMONIC_PUSHF:
         case ZYDIS_MNEMONIC_PUSHFQ: return Step::pushes_flags;
+        case ZYDIS_MNEMONIC_CPUID: return Step::cpuid;
         case ZYDIS_MNEMONIC_MOV:
             return first.type == ZYDIS_OPERAND_TYPE_REGISTER && first.reg.value == ZYDIS_REGISTER_SS ? Step::loads_ss
                                                                                                      : Step::plain;

@@ -27,6 +27,7 @@ enum class Step : std::uint8_t {
     conditional,   ///< is_taken() decides from the flags or rcx before it
     repeated,      ///< REP string instruction: traps after each iteration, counts once
     loads_ss,      ///< mov ss: the trap comes after the next instruction
+    cpuid,         ///< as loads_ss under hypervisors that emulate it and lose the step
     pushes_flags,  ///< pushf: the pushed image contains the stepper's TF
     syscall,
 };

@@ -149,15 +149,10 @@ void Stepper::retire(pid_t tid, const user_regs_struct& after) {
     if (!done.counted && callers_ != nullptr) callers_->retire(tid, done.instruction, done.before, after);
     switch (done.instruction.step) {
         case Step::pushes_flags: tracee::clear_bits(tid, after.rsp, kTrapFlag); break;
-        case Step::loads_ss: {  // the trap is delayed by one instruction, which has retired, too
-            user_regs_struct between = done.before;
-            between.rip += done.instruction.length;
-            const Pending next{.before = between, .instruction = classify_at(tid, between.rip)};
-            count(tid, next.instruction, between);
-            if (callers_ != nullptr) callers_->retire(tid, next.instruction, between, after);
-            feed_models(tid, next, after.rip);
+        case Step::loads_ss: retire_next(tid, done, after); break;
+        case Step::cpuid:
+            if (after.rip != done.before.rip + done.instruction.length) retire_next(tid, done, after);
             break;
-        }
         case Step::syscall:
             // The instruction leaves the flags in r11, with the stepper's trap flag. After rt_sigreturn(2) r11 is the
             // interrupted code's own.
@@ -169,6 +164,16 @@ void Stepper::retire(pid_t tid, const user_regs_struct& after) {
             break;
         default: break;
     }
+}
+
+/// The trap came one instruction late: what follows `done` has retired, too.
+void Stepper::retire_next(pid_t tid, const Pending& done, const user_regs_struct& after) {
+    user_regs_struct between = done.before;
+    between.rip += done.instruction.length;
+    const Pending next{.before = between, .instruction = classify_at(tid, between.rip)};
+    count(tid, next.instruction, between);
+    if (callers_ != nullptr) callers_->retire(tid, next.instruction, between, after);
+    feed_models(tid, next, after.rip);
 }
 
 void Stepper::count(pid_t tid, const Classified& instruction, const user_regs_struct& before) {

@@ -77,6 +77,7 @@ class Stepper {
     void on_exec_event(pid_t tid);
     void retire_syscall(pid_t tid);
     void retire(pid_t tid, const user_regs_struct& after);
+    void retire_next(pid_t tid, const Pending& done, const user_regs_struct& after);
     void count(pid_t tid, const Classified& instruction, const user_regs_struct& before);
     void feed_models(pid_t tid, const Pending& done, std::uint64_t next);
     void resume(pid_t tid, int signal);
