@@ -13,7 +13,6 @@ int program(int argc, char** argv, char** envp) {
     say("status", through(0x8d7));
     say("direction", through(0x402));
     say("id", through(0x200002));
-    say("nt", through(0x4002));
     say("iopl", through(0x3002));
     say("reserved", through(0x8 | 0x20 | 0x8000));
     u64 flags;
