@@ -88,7 +88,10 @@ class CpuLevels(unittest.TestCase):
         return got.stdout
 
     def each_level(self):
-        return [(level, f"x86-64-v{level}") for level in LEVELS if host_has(level)]
+        levels = [(level, f"x86-64-v{level}") for level in LEVELS if host_has(level)]
+        if not levels:
+            self.skipTest("this CPU has less than x86-64-v2 with rdtscp")
+        return levels
 
     def test_every_leaf_is_the_tables(self):
         for level, model in self.each_level():
@@ -171,7 +174,7 @@ class CpuLevels(unittest.TestCase):
                 continue
             got = subprocess.run([ANYPERF, "run", "--cpu-model", f"x86-64-v{level}", "--", "true"], text=True, capture_output=True)
             self.assertEqual(got.returncode, 125)
-            self.assertRegex(got.stderr, rf"cannot present x86-64-v{level}.*this CPU lacks ")
+            self.assertRegex(got.stderr, rf"(?s)cannot present x86-64-v{level}.*this CPU lacks ")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ Machine machine() {
     return made;
 }
 
-class StallsTest : public testing::Test {
+class StallsTest : public ::testing::Test {
   protected:
     void load(std::uint64_t position, bool waits = false) {
         stalls_.at(position);
