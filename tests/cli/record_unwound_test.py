@@ -139,11 +139,12 @@ class Unwound(Recorder):
         self.assertLess(self.path.stat().st_size, 3000 * self.stacks().total())
 
     def test_several_events_are_unwound_into_a_pipe_and_compressed(self):
+        # Long enough for many more samples of the clock than page faults.
         options = ("--kernel", "-e", "cpu-clock:u/freq=1000/,page-faults:u/period=1/", "--call-graph", "dwarf")
-        self.record(*options, "-z", command=[self.deep, 1000])
+        self.record(*options, "-z", command=[self.deep, 4000])
         self.assertGreater(self.share(*["deep"] * 11, "main"), 0.2)
         self.assert_perf_agrees()
-        result = run(ANYPERF, "record", *options, "-o", "-", "--", self.deep, "1000")
+        result = run(ANYPERF, "record", *options, "-o", "-", "--", self.deep, "4000")
         self.path.write_bytes(result.stdout)
         self.assertGreater(self.share(*["deep"] * 11, "main"), 0.2)
         self.assert_perf_agrees()
