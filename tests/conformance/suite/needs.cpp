@@ -46,9 +46,16 @@ bool can_create_cgroups() {
     }
 }
 
+/// Whether a watchpoint opens and counts. Some hypervisors let the kernel set debug registers that never trap.
 bool has_watchpoints() {
     static std::uint64_t target = 0;
-    return opens(watchpoint(&target));
+    Attr attr = changed(watchpoint(&target), [](Attr& a) { a.disabled = 0; });
+    const long fd = open_event(&attr, 0, -1, -1, 0);
+    if (fd < 0) return false;
+    const Event event = Event::adopt(static_cast<int>(fd));
+    store(target);
+    std::uint64_t count = 0;
+    return ::read(static_cast<int>(fd), &count, sizeof count) == sizeof count && count == 1;
 }
 
 bool can_load_bpf() {
@@ -101,7 +108,7 @@ const std::array kProbes{
     Probe{kUprobe, "uprobe", "no uprobe PMU, or not root", has_uprobe},
     Probe{kCgroup, "cgroup", "can't create a cgroup", can_create_cgroups},
     Probe{kTwoCpus, "two_cpus", "only one CPU", [] { return allowed_cpus().size() > 1; }},
-    Probe{kBreakpoint, "breakpoint", "watchpoints can't be opened", has_watchpoints},
+    Probe{kBreakpoint, "breakpoint", "watchpoints can't be opened, or do not count", has_watchpoints},
     Probe{kBpf, "bpf", "BPF programs can't be loaded", can_load_bpf},
     Probe{kNobody, "nobody", "can't become uid 65534", [] { return ::geteuid() == 0; }},
     Probe{kLevel2, "level_2", "kernel.perf_event_paranoid is not 2", [] { return sysctl("perf_event_paranoid") == 2; }},
