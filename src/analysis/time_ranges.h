@@ -18,7 +18,7 @@ namespace anyperf::analysis {
 
 class TimeRanges {
   public:
-    /// Error: the text is none of the above.
+    /// Error: the text has none of these forms.
     static Result<TimeRanges> parse(const std::string& text);
 
     /// Whether there are percentages, which must be resolved before has() is asked.

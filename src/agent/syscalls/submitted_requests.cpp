@@ -265,7 +265,7 @@ void change(Call& call, StandIns& stand_ins, iocb& request) {
 
 }  // namespace
 
-// The requests are submitted before the thread waits: the stand-ins must be closed while it waits.
+// One call of the kernel submits the requests, and a second one waits. Between the two the stand-ins are closed.
 bool enter_ring(Call& call, long& answer) {
     constexpr std::uint64_t kWaits = 1;     // IORING_ENTER_GETEVENTS
     constexpr std::uint64_t kExtended = 8;  // IORING_ENTER_EXT_ARG: about the wait

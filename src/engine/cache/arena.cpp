@@ -26,7 +26,7 @@ void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
 }
 
 /// Maps a page without access on either side, so that a program that writes past its own memory does not write to code.
-/// There is none where the program has another mapping.
+/// Where the program already has a mapping, no guard is placed.
 void map_guards(std::uint64_t start, std::size_t bytes) {
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     for (const std::uint64_t at : {start - kPageBytes, start + bytes})

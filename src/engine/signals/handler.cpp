@@ -44,6 +44,7 @@
 #include <asm/unistd.h>
 
 #include "engine/fail.h"
+#include "engine/freestanding/own_segments.h"
 #include "engine/freestanding/text.h"
 #include "engine/hooks.h"
 #include "engine/instrumentation/open_calls.h"
@@ -57,8 +58,6 @@
 #include "engine/trap_flag.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/recover.h"
-
-extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
 
 namespace anyperf::engine {
 
@@ -333,7 +332,7 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
         .text(" address ")
         .hex(info.address)
         .text(" at engine offset ")
-        .hex(context.rip - reinterpret_cast<std::uint64_t>(&__ehdr_start))
+        .hex(context.rip - own_base())
         .text(", application ")
         .hex(thread.registers.rip)
         .write(2);

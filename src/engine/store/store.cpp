@@ -1,10 +1,10 @@
 #include "engine/store/store.h"
 
-#include <elf.h>
 #include <sys/stat.h>
 
 #include <array>
 
+#include "engine/freestanding/own_segments.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
 #include "engine/store/checksum.h"
@@ -12,23 +12,16 @@
 #include "engine/store/load_block.h"
 #include "engine/x86_64/translate/routines.h"
 
-extern "C" {
-extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
-}
-
 namespace anyperf::engine {
 
 namespace {
 
 /// The build id of this executable (ld --build-id, SHA-1). False if it has none.
 bool read_build_id(std::uint8_t (&out)[20]) {
-    const auto* const header = &__ehdr_start;
-    const std::uint64_t base = address_of(header);
-    const auto* const segments = at_address<const Elf64_Phdr>(base + header->e_phoff);
-    for (std::size_t i = 0; i < header->e_phnum; ++i) {
-        if (segments[i].p_type != PT_NOTE) continue;
-        for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= segments[i].p_memsz;) {
-            const auto* const note = at_address<const Elf64_Nhdr>(base + segments[i].p_vaddr + at);
+    for (const Elf64_Phdr& segment : own_segments()) {
+        if (segment.p_type != PT_NOTE) continue;
+        for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= segment.p_memsz;) {
+            const auto* const note = at_address<const Elf64_Nhdr>(own_base() + segment.p_vaddr + at);
             const std::uint64_t name = (note->n_namesz + 3u) & ~3u;
             if (note->n_type == NT_GNU_BUILD_ID && note->n_descsz == sizeof out) {
                 __builtin_memcpy(out, at_address<const char>(address_of(note + 1) + name), sizeof out);

@@ -5,38 +5,36 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/freestanding/own_segments.h"
 #include "engine/freestanding/pages.h"
 
 extern "C" {
 
 extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
-extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 
 [[noreturn]] void engine_start(std::uint64_t* stack);
 
 /// Has the kernel copy the pages with data by one call: nearly all of them have pointers.
-static void make_data_ready(std::uint64_t base) {
+static void make_data_ready() {
     using namespace anyperf::engine;
-    const auto* const segments = at_address<const Elf64_Phdr>(base + __ehdr_start.e_phoff);
-    for (std::size_t i = 0; i < __ehdr_start.e_phnum; ++i) {
-        const Elf64_Phdr& segment = segments[i];
+    for (const Elf64_Phdr& segment : own_segments()) {
         if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
         const std::uint64_t from = page_down(segment.p_vaddr);
-        touch_pages(at_address<const void>(base + from), segment.p_vaddr + segment.p_filesz - from);
+        touch_pages(at_address<const void>(own_base() + from), segment.p_vaddr + segment.p_filesz - from);
     }
 }
 
 /// Applies the R_X86_64_RELATIVE relocations, the only kind in a freestanding static-pie. It uses no pointer that must
 /// be relocated first.
 void relocate_engine() {
-    const auto base = reinterpret_cast<std::uint64_t>(&__ehdr_start);
+    const std::uint64_t base = anyperf::engine::own_base();
     const Elf64_Rela* relocations = nullptr;
     std::size_t bytes = 0;
     for (const Elf64_Dyn* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
         if (entry->d_tag == DT_RELA) relocations = reinterpret_cast<const Elf64_Rela*>(base + entry->d_un.d_ptr);
         if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
     }
-    make_data_ready(base);
+    make_data_ready();
     for (std::size_t i = 0; relocations != nullptr && i < bytes / sizeof(Elf64_Rela); ++i)
         *reinterpret_cast<std::uint64_t*>(base + relocations[i].r_offset) =
             base + static_cast<std::uint64_t>(relocations[i].r_addend);
