@@ -306,22 +306,36 @@ bool do_random(Thread& thread, const Exit& exit) {
     return true;
 }
 
-/// Emulates rdtsc, rdtscp and rdpid of a deterministic run: its virtual clock, and its only CPU, 0. False if the code
-/// at the exit has changed to another instruction.
+/// rdtscp for a program whose CPU has it and whose host has not: the time stamp, and what Linux has in IA32_TSC_AUX
+/// (__vdso_getcpu(): the node above 12 bits of the CPU's number).
+void do_rdtscp_of_host(x86_64::Registers& registers) {
+    std::uint32_t cpu = 0;
+    std::uint32_t node = 0;
+    kernel_call(__NR_getcpu, address_of(&cpu), address_of(&node), 0);
+    asm volatile("lfence\n\trdtsc" : "=a"(registers.r[x86_64::rax]), "=d"(registers.r[x86_64::rdx]) : : "memory");
+    registers.r[x86_64::rcx] = node << 12 | cpu;
+}
+
+/// Emulates rdtsc, rdtscp and rdpid of a deterministic run: its virtual clock, and its only CPU, 0. Or rdtscp of
+/// another run. False if the code at the exit has changed to another instruction.
 bool do_timestamp(Thread& thread, const Exit& exit) {
     EmulatedInstruction instruction;
     if (!read_instruction(exit, instruction)) return false;
     constexpr std::uint8_t kReadTsc = 0x31;
-    constexpr std::uint8_t kReadTscAndCpu = 0x01;  // 0f 01 f9
     auto& r = thread.registers.r;
-    if (instruction.decoded.opcode != kReadTsc && instruction.decoded.opcode != kReadTscAndCpu) {
+    const bool is_rdtscp = x86_64::is_rdtscp(instruction.decoded);
+    if (!thread.engine->cache.deterministic) {
+        do_rdtscp_of_host(thread.registers);
+        return true;
+    }
+    if (instruction.decoded.opcode != kReadTsc && !is_rdtscp) {
         r[instruction.rm()] = 0;  // rdpid
         return true;
     }
     const std::uint64_t stamp = time_stamp(look_at_clock(thread, kUnitsOfReadTsc));
     r[x86_64::rax] = stamp & 0xffffffffu;
     r[x86_64::rdx] = stamp >> 32;
-    if (instruction.decoded.opcode == kReadTscAndCpu) r[x86_64::rcx] = 0;
+    if (is_rdtscp) r[x86_64::rcx] = 0;
     return true;
 }
 

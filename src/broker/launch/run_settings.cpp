@@ -178,7 +178,7 @@ Result<void> present_cpu(run::RunHeader& header, pmu::CpuModel model, unsigned c
         if (const std::string missing = pmu::features_missing(level); !missing.empty())
             return std::unexpected(Error{"cannot present x86-64-v" + std::to_string(level), "this CPU lacks " + missing,
                                          "choose a lower level, or `--cpu-model host`"});
-        for (const pmu::CpuidRow& row : pmu::level_rows(level, *cpu)) add(row);
+        for (const pmu::CpuidRow& row : pmu::level_rows(level, *cpu, pmu::host_state_layout())) add(row);
         header.identity_complete = 1;
         header.cpu_level = level;
         header.xcr0 = pmu::state_of(level);

@@ -9,6 +9,7 @@
 #include <span>
 
 extern "C" {
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): nothing initializes it, the linker defines it
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 }
 

@@ -108,7 +108,9 @@ Engine& make_engine(const StartArgument& argument) {
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
         engine.counting.machine = &engine.run->machine;
         engine.cache.deterministic = engine.run->deterministic != 0;
-        engine.cache.presented = {static_cast<std::uint8_t>(engine.run->cpu_level), engine.run->identity_complete == 0};
+        const bool complete = engine.run->identity_complete != 0;
+        engine.cache.presented = {static_cast<std::uint8_t>(engine.run->cpu_level), !complete,
+                                  complete && !x86_64::has_rdtscp(engine.run)};
         // The virtual clock advances by retired instructions (time/virtual_clock.h).
         if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);
         engine.tuples.begin(&engine.threads, engine.run->tuple_limit);

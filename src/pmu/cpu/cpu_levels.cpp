@@ -3,6 +3,9 @@
 #include <cpuid.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "pmu/cpu/cost_model.h"
 
 namespace anyperf::pmu {
@@ -18,18 +21,18 @@ CpuidRow shown(std::uint32_t leaf, std::uint32_t subleaf, CpuidRegisters value, 
 }
 
 /// The bytes of an area with the components of `level`.
-std::uint32_t state_bytes(unsigned level) {
+std::uint32_t state_bytes(unsigned level, const StateLayout& layout) {
     std::uint32_t end = kLegacyBytes;
-    for (const StateComponent& component : kStateComponents)
-        if (component.level <= level) end = component.offset + component.bytes;
+    for (const StateComponent& component : layout)
+        if (component.level <= level) end = std::max(end, component.offset + component.bytes);
     return end;
 }
 
 /// Leaf 0xd: the vector state.
-void put_state(std::vector<CpuidRow>& rows, unsigned level) {
-    const std::uint32_t bytes = state_bytes(level);
+void put_state(std::vector<CpuidRow>& rows, unsigned level, const StateLayout& layout) {
+    const std::uint32_t bytes = state_bytes(level, layout);
     rows.push_back(shown(kExtendedState, 0, {state_of(level), bytes, bytes, 0}, "XCR0 and the size of its state"));
-    for (const StateComponent& component : kStateComponents)
+    for (const StateComponent& component : layout)
         if (component.level <= level)
             rows.push_back(
                 shown(kExtendedState, component.number, {component.bytes, component.offset, 0, 0}, "a component"));
@@ -83,7 +86,21 @@ std::string flags_of(unsigned level) {
 
 }  // namespace
 
-std::vector<CpuidRow> level_rows(unsigned level, const CpuIdentity& cpu) {
+StateLayout host_state_layout() {
+    StateLayout layout = kStateComponents;
+    for (StateComponent& component : layout) {
+        std::array<unsigned, 4> registers{};  // EAX is the size, EBX the offset
+        if (__get_cpuid_count(kExtendedState, component.number, registers.data(), &registers[1], &registers[2],
+                              &registers[3]) == 0 ||
+            registers[0] == 0)
+            continue;
+        component.bytes = registers[0];
+        component.offset = registers[1];
+    }
+    return layout;
+}
+
+std::vector<CpuidRow> level_rows(unsigned level, const CpuIdentity& cpu, const StateLayout& layout) {
     const auto word = [&](FeatureWord which) { return features_of(level, which); };
     constexpr std::uint32_t kLineEighths = 8u << 8;
     constexpr std::uint32_t kOneCpu = 1u << 16;
@@ -100,7 +117,7 @@ std::vector<CpuidRow> level_rows(unsigned level, const CpuIdentity& cpu) {
     rows.push_back(shown(7, 0, {.ebx = word(FeatureWord::structured_ebx)}, "features"));
     rows.push_back(shown(0xb, 0, {0, 1, 1u << 8, 0}, "one thread in a core"));
     rows.push_back(shown(0xb, 1, {0, 1, 1 | 2u << 8, 0}, "one core in a package"));
-    put_state(rows, level);
+    put_state(rows, level, layout);
     rows.push_back(shown(0x16, cpuid::kAny, {kClockMhz, kClockMhz, kBusMhz, 0}, "frequencies"));
     rows.push_back(shown(0x80000000, cpuid::kAny, {.eax = kLastExtendedLeaf}, "the last extended leaf"));
     rows.push_back(shown(0x80000001, cpuid::kAny,
@@ -126,7 +143,7 @@ std::vector<CpuidRow> rows_without_avx512() {
         return CpuidRow{7, subleaf, {~hidden.eax, ~hidden.ebx, ~hidden.ecx, ~hidden.edx}, {}, "without AVX-512"};
     };
     constexpr unsigned kClient = 3;
-    const std::uint32_t bytes = state_bytes(kClient);
+    const std::uint32_t bytes = state_bytes(kClient, kStateComponents);
     std::vector<CpuidRow> rows{hide(0, kOfLeaf7), hide(1, kOfLeaf71)};
     rows.push_back(shown(kExtendedState, 0, {state_of(kClient), bytes, bytes, 0}, "XCR0"));
     rows.push_back({kExtendedState, 1, {.eax = 15}, {.ebx = bytes}, "forms of XSAVE"});

@@ -8,6 +8,9 @@
 //   - ERMS from v3 on: glibc's memcpy then chooses nearly what it chooses on real CPUs.
 //   - FSGSBASE from v3 on: the CPUs of that level have it (since Ivy Bridge and Steamroller).
 //   - AES, PCLMULQDQ, SHA, ADX, RDRAND, RDSEED, CLFLUSHOPT, PKU, TSX: not shown, because no level has them.
+//   - RDTSCP from v1 on: every CPU of a level has it, but some hypervisors hide it. The engine then executes it.
+//   - The state of AVX-512 has its places of Intel's CPUs where the host has them there, too. Programs save it by the
+//     host's XSAVE, and AMD's has other places: there v4 shows those.
 //   - Caches are those of a Skylake server with one CPU in each package, so that the number of CPUs does not matter.
 //
 // Instructions above the level are refused (engine/x86_64/decode/isa.h).
@@ -38,8 +41,9 @@ struct LevelFeature {
     std::string_view flag;  ///< its name in /proc/cpuinfo
     FeatureWord word;
     unsigned bit;
-    unsigned level;      ///< from which level on it is shown
-    bool needed = true;  ///< false: no instruction depends on it, so the host need not have it
+    unsigned level;  ///< from which level on it is shown
+    /// False: the host need not have it, because no instruction depends on it, or the engine executes the instruction.
+    bool needed = true;
 };
 
 /// In the order in which the kernel prints them (arch/x86/include/asm/cpufeatures.h).
@@ -68,7 +72,7 @@ inline constexpr std::array kLevelFeatures{
     LevelFeature{"sse2", FeatureWord::basic_edx, 26, 1},
     LevelFeature{"syscall", FeatureWord::extended_edx, 11, 1},
     LevelFeature{"nx", FeatureWord::extended_edx, 20, 1, false},
-    LevelFeature{"rdtscp", FeatureWord::extended_edx, 27, 1},
+    LevelFeature{"rdtscp", FeatureWord::extended_edx, 27, 1, false},
     LevelFeature{"lm", FeatureWord::extended_edx, 29, 1},
     LevelFeature{"nonstop_tsc", FeatureWord::power_edx, 8, 1, false},
     LevelFeature{"pni", FeatureWord::basic_ecx, 0, 2},
@@ -97,14 +101,16 @@ inline constexpr std::array kLevelFeatures{
     LevelFeature{"avx512vl", FeatureWord::structured_ebx, 31, 4},
 };
 
-/// A component of XCR0 beyond the legacy area: its place in the standard format (Intel's, SDM volume 1, 13.5).
+/// A component of XCR0 beyond the legacy area, and its place in the standard format of XSAVE.
 struct StateComponent {
     unsigned number;
     unsigned bytes;
     unsigned offset;
     unsigned level;
 };
-inline constexpr std::array kStateComponents{
+using StateLayout = std::array<StateComponent, 4>;
+/// Intel's (SDM volume 1, 13.5).
+inline constexpr StateLayout kStateComponents{
     StateComponent{2, 256, 576, 3},    // the upper halves of ymm0 to ymm15
     StateComponent{5, 64, 1088, 4},    // k0 to k7
     StateComponent{6, 512, 1152, 4},   // the upper halves of zmm0 to zmm15
@@ -127,8 +133,12 @@ constexpr std::uint32_t features_of(unsigned level, FeatureWord word) {
     return bits;
 }
 
+/// kStateComponents at the places that they have on this host. A component that it lacks keeps Intel's.
+StateLayout host_state_layout();
+
 /// Every leaf of a level's CPUID that is not zero, except that of the architectural PMU (architectural_pmu()).
-std::vector<CpuidRow> level_rows(unsigned level, const CpuIdentity& cpu);
+/// `layout`: where XSAVE writes.
+std::vector<CpuidRow> level_rows(unsigned level, const CpuIdentity& cpu, const StateLayout& layout = kStateComponents);
 
 /// The rows that hide features of the host that a Skylake client lacks: AVX-512, AMX and protection keys. Empty if the
 /// host has none of them.

@@ -1,6 +1,7 @@
 // cpu_levels.c: prints what a program can learn about its CPU, a line for each fact:
 //   leaves       CPUID, all leaves and subleaves that are not zero; XGETBV; the auxiliary vector
 //   forms        for each instruction of kForms: ok, or the signal that it raised
+//   clock        the CPU's number that rdtscp reads, and whether its clock has advanced since rdtsc
 //   state        how far XSAVE and its like write, and what a signal frame says of the vector state
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -12,6 +13,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -86,6 +88,7 @@ FORM(vaes, "vaesenc %%ymm1, %%ymm0, %%ymm0\n\tvzeroupper")
 FORM(pclmulqdq, "pclmulqdq $0, %%xmm1, %%xmm0")
 FORM(sha, "sha1nexte %%xmm1, %%xmm0")
 FORM(adcx, "adcx %%eax, %%ecx")
+FORM(rdtscp, "rdtscp")
 FORM(rdrand, "rdrand %%eax")
 FORM(xsavec, "sub $1024, %%rsp\n\tmov %%rsp, %%rdi\n\tand $-64, %%rdi\n\txor %%eax, %%eax\n\txor %%edx, %%edx\n\txsavec (%%rdi)\n\tadd $1024, %%rsp")
 FORM(clflushopt, "clflushopt (%%rdi)")
@@ -98,7 +101,7 @@ static const struct {
 #define ROW(name) {#name, name}
     ROW(sse2), ROW(tzcnt), ROW(endbr64), ROW(popcnt), ROW(pshufb), ROW(crc32), ROW(cmpxchg16b), ROW(avx), ROW(avx2),
     ROW(fma), ROW(andn), ROW(pext), ROW(movbe), ROW(rdfsbase), ROW(avx512f), ROW(avx512vl), ROW(avx512bw),
-    ROW(avx512vbmi), ROW(aes), ROW(vaes), ROW(pclmulqdq), ROW(sha), ROW(adcx), ROW(rdrand), ROW(xsavec),
+    ROW(avx512vbmi), ROW(aes), ROW(vaes), ROW(pclmulqdq), ROW(sha), ROW(adcx), ROW(rdtscp), ROW(rdrand), ROW(xsavec),
     ROW(clflushopt), ROW(xsaveopt),
 };
 
@@ -161,12 +164,20 @@ static void state(void) {
     raise(SIGUSR1);
 }
 
+static void read_clock(void) {
+    const uint64_t before = __rdtsc();
+    unsigned aux;
+    const uint64_t after = __rdtscp(&aux);
+    printf("cpu %u later %d\n", aux & 0xfff, after > before && after - before < 1000000000);
+}
+
 int main(int count, char** words) {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     sigaction(SIGILL, &action, 0);
     if (count != 2) return 2;
     if (strcmp(words[1], "leaves") == 0) leaves();
     if (strcmp(words[1], "forms") == 0) try_forms();
+    if (strcmp(words[1], "clock") == 0) read_clock();
     if (strcmp(words[1], "state") == 0) state();
     return 0;
 }

@@ -50,6 +50,18 @@ TEST(Levels, HaveRowsThatFitAndDoNotDependOnTheHost) {
     }
 }
 
+// AMD's Zen 4 and Zen 5: the host's XSAVE writes there, whatever a program has been shown.
+TEST(Levels, ShowTheStateWhereTheHostSavesIt) {
+    constexpr StateLayout kAmd{StateComponent{2, 256, 576, 3}, StateComponent{5, 64, 832, 4},
+                               StateComponent{6, 512, 896, 4}, StateComponent{7, 1024, 1408, 4}};
+    const auto rows = level_rows(4, kLevel4, kAmd);
+    const auto row = [&](std::uint32_t subleaf) {
+        return std::ranges::find_if(rows, [&](const CpuidRow& each) { return each.matches(0xd, subleaf); })->value;
+    };
+    EXPECT_EQ(row(0), (CpuidRegisters{0xe7, 2432, 2432, 0}));
+    EXPECT_EQ(row(6), (CpuidRegisters{512, 896, 0, 0}));
+}
+
 TEST(Levels, ShowOneCpuinfoForEachCpu) {
     const std::string text = level_cpuinfo(3, kLevel3, 2);
     EXPECT_THAT(text, HasSubstr("processor\t: 1\n"));

@@ -75,6 +75,12 @@ bool can_pair_returns(const run::RunHeader* run) {
     return host_cpuid(0, 0, run).eax >= 7 && (host_cpuid(7, 0, run).ebx & kBmi2) != 0;
 }
 
+bool has_rdtscp(const run::RunHeader* run) {
+    constexpr std::uint32_t kFeatures = 0x80000001;
+    constexpr std::uint32_t kRdtscp = 1u << 27;
+    return host_cpuid(0x80000000, 0, run).eax >= kFeatures && (host_cpuid(kFeatures, 0, run).edx & kRdtscp) != 0;
+}
+
 bool is_intel(const run::RunHeader* run) {
     constexpr std::uint32_t kGenuineIntel = 0x6c65746e;  // ECX of leaf 0: the last four letters of the vendor
     return host_cpuid(0, 0, run).ecx == kGenuineIntel;

@@ -29,6 +29,8 @@ bool loop_is_fast(const run::RunHeader* run = nullptr);
 
 /// Whether the CPU has what returns that are paired with the host's use (x86_64/translate/returns.cpp): BMI2.
 bool can_pair_returns(const run::RunHeader* run = nullptr);
+/// Whether the CPU has rdtscp. Below some hypervisors CPUs have it not, although they execute AVX-512.
+bool has_rdtscp(const run::RunHeader* run);
 /// Whether the vendor is Intel. Only on CPUs of Intel it was measured that pairing the returns of large programs pays.
 bool is_intel(const run::RunHeader* run = nullptr);
 

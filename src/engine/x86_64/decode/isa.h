@@ -23,9 +23,15 @@ inline constexpr std::uint8_t kReadsXcr0 = 8;
 
 /// Which instructions the presented CPU has.
 struct PresentedIsa {
-    std::uint8_t level = 0;   ///< N of x86-64-vN; 0: all that the host has
-    bool has_others = false;  ///< also the instructions of the host that are isa::kOther
+    std::uint8_t level = 0;        ///< N of x86-64-vN; 0: all that the host has
+    bool has_others = false;       ///< also the instructions of the host that are isa::kOther
+    bool emulates_rdtscp = false;  ///< it has rdtscp, and the host has not
 };
+
+/// 0F 01 F9, of the instructions that read the time stamp counter.
+inline bool is_rdtscp(const Instruction& instruction) {
+    return instruction.control == Control::rdtsc && instruction.opcode == 0x01;
+}
 
 /// Changes the control of an instruction that the presented CPU does not have to Control::hidden, and of one that reads
 /// XCR0 to Control::presented.

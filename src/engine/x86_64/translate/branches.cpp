@@ -285,7 +285,8 @@ void Translation::emit_block_end(const Instruction& instruction, std::uint64_t a
         case Control::xgetbv: emit_plain(instruction, address); return emit_direct_exit(address + instruction.length);
         case Control::random:
         case Control::rdtsc:
-            if (cache_.deterministic) return emit_emulated(instruction, address + instruction.length);
+            if (cache_.deterministic || (cache_.presented.emulates_rdtscp && is_rdtscp(instruction)))
+                return emit_emulated(instruction, address + instruction.length);
             emit_plain(instruction, address);
             return emit_direct_exit(address + instruction.length);
         case Control::rdpmc: return emit_rdpmc(instruction, address + instruction.length);
