@@ -209,19 +209,18 @@ struct Prepared {
 };
 
 /// Starts to host a run, and plans on its presented machine. `why` is printed; empty: the user asked for the virtual
-/// PMU. Tracepoints of the presented machine are many files, so they are made only if the plan fails without them.
+/// PMU.
 Result<Prepared> prepare_in_user_space(Options& options, const std::string& why, Output& output) {
     auto hosted = TRY(HostedRun::begin(options.backend));
     options.in_user_space = true;
     options.hosted = hosted.get();
     options.virtual_reason = why;
     options.modelled_machine = modelled_machine_name(options.backend.machine, pmu::CpuModel::host);
-    auto plan = stat::make_plan(options, hosted->machine(false));
-    if (!plan) plan = stat::make_plan(options, hosted->machine(true));
-    if (!plan) return std::unexpected(std::move(plan).error());
+    auto plan =
+        TRY(hosted->read_events([&](const events::Machine& machine) { return stat::make_plan(options, machine); }));
     if (may_announce(options))
         output.note(fmt::format("anyperf: {}{}{}\n", why, why.empty() ? "" : ": ", kCountsInUserSpace));
-    return Prepared{std::move(hosted), std::move(*plan)};
+    return Prepared{std::move(hosted), std::move(plan)};
 }
 
 /// Chooses between kernel and virtual PMU, and plans. The virtual PMU is chosen for one of these reasons, which are

@@ -192,9 +192,9 @@ class Unwound(Recorder):
             .replace("deep(depth - 1, n)", "deep(depth - 1, n + more, n)").replace("deep(10, 50000)", "deep(10, 0, 50000)")
         other = self.compile(second, "other")
         program = self.file("program")
-        script = f"cp {self.deep} {program}; {program} 400; sleep 0.3; cp {other} {program}.new; mv {program}.new {program}; {program} 400"
+        script = f"cp {self.deep} {program}; {program} 2000; sleep 0.3; cp {other} {program}.new; mv {program}.new {program}; {program} 2000"
         self.record(*CLOCK, "--call-graph", "dwarf", command=["sh", "-c", script])
-        text = run(ANYPERF, "script", "--no-inline", "-F", "ip", "-i", self.path).stdout.decode()
+        text = run(ANYPERF, "script", "--no-inline", "--comms", "program", "-F", "ip", "-i", self.path).stdout.decode()
         depths = [len(sample.split()) for sample in text.split("\n\n") if sample]
         self.assertGreater(sum(depth >= 5 for depth in depths), 0.95 * len(depths))
 
@@ -221,7 +221,7 @@ class Unwound(Recorder):
         _, notes = recorder.communicate(timeout=30)
         self.assertIn(b"samples in", notes)
         self.assert_perf_agrees()
-        words = f"ulimit -f 40; exec {ANYPERF} record --kernel -e cpu-clock:u -F 10000 --call-graph dwarf -o {self.path} -- {self.deep} 2000"
+        words = f"ulimit -f 120; exec {ANYPERF} record --kernel -e cpu-clock:u -F 10000 --call-graph dwarf -o {self.path} -- {self.deep} 2000"
         result = run("bash", "-c", f"trap '' XFSZ; {words}")
         self.assertEqual(result.returncode, 125, result.stderr)
         self.assertIn(b"has the records from before that", result.stderr)

@@ -47,6 +47,8 @@ def table(program, path, *options):
         else text(program, "report", "-i", path, "-t", SEPARATOR, *options)
     # A JIT's memory has the name of its perf map here (compatibility.md).
     lines = re.sub(r"\[JIT\] tid (\d+)", r"perf-\1.map", lines)
+    # perf cuts the names of before an exec to the width of the longest one of after it.
+    lines = re.sub(r"\bperf-ex?e?c?\b", "perf-exec", lines)
     return sorted(tuple(field.strip() for field in line.split(SEPARATOR)) for line in lines.splitlines()
                   if line and not line.startswith("#"))
 

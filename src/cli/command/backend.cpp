@@ -11,6 +11,7 @@
 #include "abi/event_ids.h"
 #include "broker/launch/inside_run.h"
 #include "broker/machine/presented_machine_files.h"
+#include "events/machine/machine_data.h"
 #include "host/hardware/pmu.h"
 #include "host/root.h"
 #include "host/usability.h"
@@ -147,12 +148,27 @@ events::Machine presented_machine(const std::filesystem::path& front) {
 
 }  // namespace
 
+namespace {
+
+/// The presented machine with the names of this machine's CPU. No value: it is not AMD's. The names of an Intel CPU are
+/// those of the virtual PMU, or have codes that mean something else there.
+std::optional<events::Machine> presented_amd_machine(const std::filesystem::path& front) {
+    auto machine = events::Machine::read_with_overlay(front);
+    if (machine.data().catalog().cpu().kind != catalog::Cpu::Kind::amd) return std::nullopt;
+    return machine;
+}
+
+}  // namespace
+
 // On a machine with a PMU the presented machine's names are never needed, so its files are not even made.
 bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts) {
     const auto pmus = host::read_pmus(host::Root{});
     if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;
     broker::MachineFiles files;  // a temporary directory; the destructor removes it
-    return files.make(pmu::CpuModel::host, 1, false, "") && accepts(presented_machine(files.root()));
+    if (!files.make(pmu::CpuModel::host, 1, false, "")) return false;
+    if (accepts(presented_machine(files.root()))) return true;
+    const auto amd = presented_amd_machine(files.root());
+    return amd && accepts(*amd);
 }
 
 HostedRun::HostedRun(std::unique_ptr<broker::HostedRun> hosting)
@@ -173,6 +189,10 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
 
 events::Machine HostedRun::machine(bool tracepoints) {
     return presented_machine(hosting_->machine_files(tracepoints));
+}
+
+std::optional<events::Machine> HostedRun::machine_with_names_of_host() {
+    return presented_amd_machine(hosting_->machine_files(true));
 }
 
 }  // namespace anyperf::cli

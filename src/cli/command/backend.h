@@ -42,7 +42,8 @@ std::optional<std::string> why_kernel_cannot_count(std::span<const events::Event
 inline constexpr const char* kNoPmu = "this machine has no hardware PMU";
 inline constexpr const char* kCountsInUserSpace = "counting in user space (virtual PMU): user mode only";
 
-/// Whether this machine has no CPU PMU, and `accepts` returns true for the presented machine of a run.
+/// Whether this machine has no CPU PMU, and `accepts` returns true for the presented machine of a run: with the names
+/// of the virtual PMU or, on an AMD CPU, with that CPU's.
 bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts);
 
 /// What a hosted run does besides counting.
@@ -62,11 +63,24 @@ class HostedRun {
     /// Opens and reads events in the run. Valid as long as this object.
     counting::Kernel& kernel() { return *kernel_; }
     broker::HostedRun& hosting() { return *hosting_; }
-    /// The machine that gives event strings their meaning in the run. `tracepoints` also writes the directory of its
-    /// tracepoints, which is many files; ask for it only if an event string needs one.
-    events::Machine machine(bool tracepoints);
+    /// What `read` makes of event strings, a Result, on the first machine on which it can read them: one with the names
+    /// of the virtual PMU; one that also has the tracepoints of the run, which are many files; one with the names of
+    /// this machine's AMD CPU, whose events for_virtual_pmu() of `stat` translates.
+    template <class Read>
+    auto read_events(const Read& read) {
+        auto result = read(machine(false));
+        if (!result) result = read(machine(true));
+        if (result) return result;
+        if (const auto of_host = machine_with_names_of_host())
+            if (auto by_host = read(*of_host)) return by_host;
+        return result;
+    }
 
   private:
+    events::Machine machine(bool tracepoints);
+    /// No value: the CPU is not AMD's.
+    std::optional<events::Machine> machine_with_names_of_host();
+
     explicit HostedRun(std::unique_ptr<broker::HostedRun> hosting);
 
     std::unique_ptr<broker::HostedRun> hosting_;

@@ -42,8 +42,7 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     return groups;
 }
 
-/// A plan for the virtual PMU. The strings are first read for a presented machine without tracepoints: those are many
-/// files, and they are written only if a string needs them. `why`: the reason, or empty if the user wanted it.
+/// A plan for the virtual PMU. `why`: the reason, or empty if the user wanted it.
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
     Plan plan;
     plan.exact = wants_exact(options);
@@ -55,12 +54,10 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
     plan.notes.push_back(
         fmt::format("{}{}{}", why, why.empty() ? "" : ": ", plan.exact ? kCountsExactly : kRecordsInUserSpace));
     if (plan.exact) return plan;
-    auto groups = parse_events(options, plan.hosted->machine(false));
-    if (!groups) groups = parse_events(options, plan.hosted->machine(true));
-    if (!groups) return std::unexpected(std::move(groups).error());
-    for (auto& group : *groups)
+    plan.groups =
+        TRY(plan.hosted->read_events([&](const events::Machine& machine) { return parse_events(options, machine); }));
+    for (auto& group : plan.groups)
         for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
-    plan.groups = std::move(*groups);
     return plan;
 }
 

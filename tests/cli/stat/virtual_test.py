@@ -413,6 +413,20 @@ class Fallback(Case):
         self.assertEqual([event["status"] for event in report["events"]], ["counted", "counted"])
         self.assertEqual(len({event["value"] for event in report["events"]}), 1)
 
+    def test_names_of_this_machines_amd_cpu_count_what_they_mean(self):
+        """AMD's codes mean something else on the virtual PMU: 0xc4 is all branches there, and taken branches on AMD."""
+        listed = subprocess.run([ANYPERF, "list", "--json", "ex_ret_brn_tkn"], text=True, capture_output=True, check=False).stdout
+        if '"ex_ret_brn_tkn"' not in listed:
+            self.skipTest("this machine's CPU is not AMD's")
+        for amd, own in (("ex_ret_instr", "instructions"), ("ex_ret_brn", "branches"), ("ex_ret_brn_tkn", "br_inst_retired.near_taken"),
+                         ("ex_ret_cond", "br_inst_retired.conditional"), ("ex_ret_brn_misp", "branch-misses")):
+            (report,) = self.objects(stat("--json", "-e", f"{amd},cpu/{amd}/u", "--", "true").stderr)
+            (again,) = self.objects(stat("--json", "-e", own, "--", "true").stderr)
+            counts = [event["value"] for event in report["events"]]
+            self.assertEqual(counts[0], counts[1], amd)
+            self.assertAlmostEqual(counts[0] / again["events"][0]["value"], 1, delta=0.02, msg=amd)
+        self.assertIn("<not supported>      ex_ret_ucode_instr", stat("-e", "ex_ret_ucode_instr", "--", "true").stderr)
+
     def vendor_name_of_instructions(self):
         listed = subprocess.run([ANYPERF, "list", "--json", "inst_retired.any", "ex_ret_instr"], text=True, capture_output=True, check=False)
         names = [event["name"] for event in json.loads(listed.stdout or '{"events": []}')["events"] if event["kind"] == "vendor"]

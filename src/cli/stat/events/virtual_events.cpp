@@ -1,6 +1,6 @@
-// virtual_events.cpp: events and refusals of the virtual PMU. Event names in -e are looked up in the catalog of this
-// machine's CPU. The virtual PMU understands the codes of an Intel CPU as they are. Those of an AMD CPU are translated
-// here.
+// virtual_events.cpp: events and refusals of the virtual PMU. Its codes are a Skylake's, so event names in -e are first
+// those of a Skylake (HostedRun::read_events()). On a machine with an AMD CPU they may also be that CPU's. The codes of
+// these are translated here.
 #include "cli/stat/events/virtual_events.h"
 
 #include <algorithm>
@@ -44,6 +44,8 @@ constexpr std::array kAmdNames{
     AmdName{"RETIRED_FAR_CONTROL_TRANSFERS", "ex_ret_brn_far", 0x40c4},
     AmdName{"RETIRED_NEAR_RETURNS", "ex_ret_near_ret", 0x08c4},
     AmdName{"RETIRED_CONDITIONAL_BRANCH_INSTRUCTIONS", "ex_ret_cond", 0x01c4},
+    AmdName{"RETIRED_BRANCH_INSTRUCTIONS_MISPREDICTED", "ex_ret_brn_misp", 0x00c5},
+    AmdName{"RETIRED_NEAR_RETURNS_MISPREDICTED", "ex_ret_near_ret_mispred", 0x08c5},
 };
 constexpr std::uint64_t kNoSuchCode = 0xffff;  // a config that the virtual PMU refuses
 constexpr std::uint64_t kPlainCode = 0xffff;   // bits of event and unit mask, without counter mask, edge or invert
