@@ -34,7 +34,7 @@ def steady(scratch, work):
         ("gzip", ["gzip", "-9", "-c", str(data)], "gzip"),
         ("xz", ["xz", "-3", "-c", str(data)], "xz"),
         ("zstd", ["zstd", "-q", "-13", "-c", str(data)], "zstd"),
-        ("python3", ["python3", "-c", f"s = 0\nfor i in range({loop}): s += i * i % 7\nprint(s)"], "python3"),
+        ("python3", [sys.executable, "-c", f"s = 0\nfor i in range({loop}): s += i * i % 7\nprint(s)"], "python3"),
         ("perl", ["perl", "-e", f"my $s = 0; for my $i (0..{loop}) {{ $s += ($i * 7) % 11; $h{{$i % 99}}++ }} print $s"], "perl"),
         ("sqlite3", ["sqlite3", ":memory:", f"with recursive c(x) as (select 1 union all select x + 1 from c where x < {loop // 4}) "
                      "select sum(x * x % 7), count(distinct x % 1000) from c"], "sqlite3"),
@@ -53,7 +53,7 @@ def cold(scratch, _work):
         ("gcc -c", ["gcc", "-c", "-o", "/dev/null", str(scratch / "small.c")], "gcc"),
         ("ls", ["ls", "-l", "/usr/bin"], None),
         ("git", ["git", "--no-pager", "--version"], "git"),
-        ("python3", ["python3", "-c", "import json, re, subprocess"], "python3"),
+        ("python3", [sys.executable, "-c", "import json, re, subprocess"], "python3"),
         ("perl", ["perl", "-MPOSIX", "-e", "1"], "perl"),
         ("node", ["node", "-e", "1"], "node"),
         ("java", ["java", "-Xshare:auto", "-version"], "java"),
