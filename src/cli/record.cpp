@@ -99,6 +99,7 @@ VerbAction declare(CLI::App& verb) {
     record::declare_options(verb, *options);
     return [options, &verb](Output& output) -> Result<int> {
         options->command = TRY(command_words(verb));
+        options->event_filters = TRY(assign_filters(verb, options->filters));
         return run_record(*options, output);
     };
 }

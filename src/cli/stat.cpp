@@ -331,7 +331,7 @@ VerbAction declare(CLI::App& verb) {
     stat::declare_output_options(verb, *options);
     return [options, &verb](Output& output) -> Result<int> {
         options->command = TRY(command_words(verb));
-        TRY(stat::assign_filters(verb, *options));
+        options->event_filters = TRY(assign_filters(verb, options->filters));
         return run_stat(*options, output);
     };
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <system_error>
 #include <utility>
 
 #include "abi/attr_flags.h"
@@ -123,6 +125,7 @@ Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
             return progress;
         }
         opened_.push_back({i, fd, place.cpu, 0});
+        TRY(set_filter(opened_.back()));
         TRY(attach_ring(opened_.back()));
     }
     return Progress::done;
@@ -193,6 +196,17 @@ bool OpenSet::fit_stacks() {
         notes_.push_back(
             fmt::format("only {} bytes of each stack are copied, because the rings are small (see -m)", most));
     return changed;
+}
+
+Result<void> OpenSet::set_filter(const Opened& opened) {
+    const SampledEvent& sampled = request_.events[opened.event];
+    if (sampled.filter.empty()) return {};
+    constexpr auto kSetFilter = abi::ioctl_request("PERF_EVENT_IOC_SET_FILTER");
+    const auto text = reinterpret_cast<std::uintptr_t>(sampled.filter.c_str());
+    const int done = source_->kernel().ioctl(opened.fd, kSetFilter, text);
+    if (done == 0) return {};
+    return std::unexpected(
+        request_.refused_filter(sampled.event, sampled.filter, std::generic_category().message(-done)));
 }
 
 /// The first event of a CPU maps the ring, and the others send their records to it. The kernel may refuse that, for

@@ -31,6 +31,9 @@ inline constexpr unsigned long kPidCgroup = 1ul << 2;  ///< PERF_FLAG_PID_CGROUP
 /// Why an open was refused, in words for people. The kernel and the virtual PMU have different reasons.
 using ExplainRefusal = std::function<Error(const events::Event&, const counting::Place&, int errno_value)>;
 
+/// The same for the filter of a tracepoint; `cause` is the kernel's error.
+using ExplainFilter = Error (*)(const events::Event&, const std::string& filter, const std::string& cause);
+
 struct OpenRequest {
     std::vector<SampledEvent> events;
     std::vector<counting::Place> places;  ///< each with a CPU; those of one CPU share its ring
@@ -38,6 +41,7 @@ struct OpenRequest {
     bool ring_bytes_are_wanted = false;   ///< the user chose `ring_bytes`; else rings shrink if memory cannot be locked
     bool stacks_may_shrink = false;       ///< the user did not choose how many bytes of a stack are copied
     ExplainRefusal explain;
+    ExplainFilter refused_filter = nullptr;  ///< null: no event has a filter
 };
 
 /// Owns descriptors and mappings. `source` must outlive it.
@@ -99,6 +103,7 @@ class OpenSet {
     bool leave_out_new_parts();
     bool restrict_to_user_mode();
     bool fit_stacks();
+    Result<void> set_filter(const Opened& opened);
     Result<void> attach_ring(const Opened& opened);
     Result<void> map_ring(const Opened& opened);
     void learn_ids();

@@ -16,6 +16,36 @@ def perf_script(path, *options):
     return run("perf", "script", "--no-inline", "-i", path, *options).stdout.decode(errors="replace")
 
 
+class Filters(Recorder):
+    def samples(self, *options, command):
+        self.record(*options, command=["sh", "-c", command])
+        return run(ANYPERF, "script", "-i", self.path, "-F", "comm,event,trace").stdout.decode().splitlines()
+
+    def test_a_filter_belongs_to_the_event_before_it(self):
+        for mode in ("--kernel", "--virtual"):
+            lines = self.samples(mode, "-e", "syscalls:sys_enter_write", "--filter", "fd == 1", "--filter", "count > 2",
+                                 "-e", "syscalls:sys_enter_close", "--filter", "fd == 77",
+                                 command="echo abc; echo b; exec 3</dev/null 3<&-")
+            self.assertEqual(len(lines), 1, lines)
+            self.assertRegex(lines[0], "sys_enter_write.*fd: 0x0*1,.*count: 0x0*4")
+
+    def test_the_recorder_can_be_left_out(self):
+        lines = self.samples("--kernel", "-a", "-e", "syscalls:sys_enter_write", "--exclude-perf", command="echo a")
+        self.assertTrue(lines)
+        self.assertEqual([line for line in lines if line.split()[0] == "anyperf" and "fd: 0x00000001" not in line], [])
+
+    def test_a_wrong_filter_records_nothing_and_says_why(self):
+        for mode in ("--kernel", "--virtual"):
+            for words, cause in ((("-e", "syscalls:sys_enter_write", "--filter", "nothing == 1"), "/sys_enter_write/format"),
+                                 (("-e", "task-clock:u", "--filter", "fd == 1"), "only tracepoints have fields"),
+                                 (("--filter", "fd == 1", "-e", "syscalls:sys_enter_write"), "there is no -e before it"),
+                                 (("--exclude-perf", "-e", "syscalls:sys_enter_write"), "there is no -e before it")):
+                result = run(ANYPERF, "record", mode, *words, "-o", self.path, "--", "true")
+                self.assertEqual(result.returncode, 125, result.stderr)
+                self.assertIn(cause, result.stderr.decode())
+                self.assertFalse(os.path.exists(self.path))
+
+
 class Control(Recorder):
     def setUp(self):
         super().setUp()

@@ -86,7 +86,6 @@ constexpr std::array kRows{
     Row{"record", "--affinity --aio --mmap-flush --threads --num-thread-synthesize", "one thread empties all rings",
         "if records are lost, give -m a larger ring"},
     Row{"record", "--proc-map-timeout --synth --tail-synthesize", "what exists is recorded first, and whole", ""},
-    Row{"record", "--filter --exclude-perf", "filters of tracepoints are not set", "filter the output of script"},
     Row{"record", "--group", "an option of the first perfs", "write -e '{a,b}'"},
     Row{"record", "--debuginfod", "names are looked up when the recording is read", "give it to report"},
     Row{"record", "--running-time", "samples of groups have no times", "use anyperf stat"},

@@ -291,6 +291,10 @@ void declare_options(CLI::App& verb, Options& options) {
         "[[--] COMMAND...]");
     make_repeatable(
         verb.add_option("-e,--event", options.events, "EVENTS: in perf's syntax: cycles,{a,b}:S,sched:*; repeatable"));
+    make_repeatable(verb.add_option("--filter", options.filters,
+                                    "FILTER: record the tracepoints of the -e before it where FILTER holds"));
+    verb.add_flag("--exclude-perf")
+        ->description("leave the recorder's own hits out of the tracepoints of the -e before it");
     verb.add_option("-F,--freq", options.frequency, "N: samples a second (default: 4000); max: the kernel's limit")
         ->type_name("");
     verb.add_option("-c,--count", options.period, "N: one sample every N events")

@@ -11,6 +11,7 @@
 
 #include "anyperf/error.h"
 #include "cli/command/backend.h"
+#include "cli/command/event_filters.h"
 #include "cli/record/output_files.h"
 #include "recording/sampling.h"
 
@@ -26,6 +27,7 @@ struct Options {
     std::vector<std::string> pids;
     std::vector<std::string> tids;
     std::vector<std::string> branch_filters;  ///< -j
+    std::vector<std::string> filters;         ///< --filter
     std::optional<std::string> cgroup;
     std::string cpu_list;
     std::string frequency;
@@ -63,6 +65,7 @@ struct Options {
 
     /// Filled by check() from the texts above; `command` by the caller.
     std::vector<std::string> command;
+    std::vector<EventFilter> event_filters;  ///< assign_filters(), by the caller, too
     std::vector<pid_t> pid_numbers;
     std::vector<pid_t> tid_numbers;
     std::vector<int> cpus;

@@ -31,15 +31,31 @@ void restrict_levels(const Options& options, std::vector<events::EventGroup>& gr
         for (auto& event : group.events) event.attr.flags |= without;
 }
 
-Result<std::vector<events::EventGroup>> parse_events(const Options& options, const events::Machine& machine) {
+/// The events of -e, and for each group the filter.
+struct Parsed {
     std::vector<events::EventGroup> groups;
+    std::vector<std::string> filters;
+};
+
+Result<Parsed> parse_events(const Options& options, const events::Machine& machine) {
+    Parsed parsed;
     const std::vector<std::string> texts =
         options.events.empty() ? std::vector<std::string>{kDefaultEvent} : options.events;
-    for (const auto& text : texts)
-        for (auto& group : TRY(events::parse(machine, text, events::CatalogScope::this_machine)))
-            groups.push_back(std::move(group));
-    restrict_levels(options, groups);
-    return groups;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string filter = filter_of(options.event_filters, i);
+        for (auto& group : TRY(events::parse(machine, texts[i], events::CatalogScope::this_machine))) {
+            TRY(check_filter(filter, group));
+            parsed.groups.push_back(std::move(group));
+            parsed.filters.push_back(filter);
+        }
+    }
+    restrict_levels(options, parsed.groups);
+    return parsed;
+}
+
+void use(Plan& plan, Parsed parsed) {
+    plan.groups = std::move(parsed.groups);
+    plan.filters = std::move(parsed.filters);
 }
 
 /// A plan for the virtual PMU. `why`: the reason, or empty if the user wanted it.
@@ -54,8 +70,8 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
     plan.notes.push_back(
         fmt::format("{}{}{}", why, why.empty() ? "" : ": ", plan.exact ? kCountsExactly : kRecordsInUserSpace));
     if (plan.exact) return plan;
-    plan.groups =
-        TRY(plan.hosted->read_events([&](const events::Machine& machine) { return parse_events(options, machine); }));
+    use(plan,
+        TRY(plan.hosted->read_events([&](const events::Machine& machine) { return parse_events(options, machine); })));
     for (auto& group : plan.groups)
         for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
     return plan;
@@ -97,10 +113,10 @@ Result<Plan> choose_recorder(const Options& options) {
     if ((options.backend.wants_virtual() || options.exact || exact_callers) && !inside)
         return plan_in_user_space(options, "");
     const auto machine = events::Machine::read();
-    auto groups = parse_events(options, machine);
-    if (!groups && !inside && only_presented_machine_knows(options)) return plan_in_user_space(options, kNoPmu);
+    auto parsed = parse_events(options, machine);
+    if (!parsed && !inside && only_presented_machine_knows(options)) return plan_in_user_space(options, kNoPmu);
     Plan plan;
-    plan.groups = TRY(std::move(groups));
+    use(plan, TRY(std::move(parsed)));
     if (inside) return plan;
     const auto why = why_kernel_cannot_count(plan.groups);
     const bool may_host = options.targets_command() && !options.backend.kernel && !options.off_cpu;

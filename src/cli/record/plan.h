@@ -15,6 +15,7 @@ struct Plan {
     std::unique_ptr<HostedRun> hosted;       ///< null: the kernel records
     bool exact = false;                      ///< exact counts instead of samples; only with `hosted`
     std::vector<events::EventGroup> groups;  ///< none if `exact`
+    std::vector<std::string> filters;        ///< of each group's tracepoints; empty: all
     std::vector<std::string> notes;          ///< for the user: choices that the options did not make
 };
 

@@ -114,6 +114,11 @@ Result<recording::OpenRequest> Targets::request(pid_t command) {
     sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
     request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
                                  : recording::sampled_events(plan_.groups, sampling);
+    // sampled_events() keeps the order of the events.
+    for (std::size_t group = 0, event = 0; group < plan_.filters.size(); ++group)
+        for (std::size_t i = 0; i < plan_.groups[group].events.size(); ++i)
+            request.events[event++].filter = plan_.filters[group];
+    request.refused_filter = filter_refusal;
     request.places = std::move(places);
     request.explain = [this](const events::Event& event, const Place& place, int errno_value) {
         return explain(event, place, errno_value);

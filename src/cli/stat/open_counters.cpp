@@ -25,7 +25,6 @@
 #include "cli/stat/places/instances.h"
 #include "cli/stat/places/task_time.h"
 #include "events/syntax/modifiers.h"
-#include "host/kernel/tracefs.h"
 #include "host/root.h"
 #include "try.h"
 
@@ -133,20 +132,7 @@ const Error* all_denied(const std::vector<CounterSet>& sets, const Plan& plan, c
     return first;
 }
 
-/// The file that lists the fields of a tracepoint. Found by the id, since the event's name may be a pattern or a name=
-/// term, and may have modifiers.
-std::string fields_file(const events::Event& event) {
-    const auto tracefs = host::Tracefs::find(host::Root{});
-    if (!tracefs) return "/sys/kernel/tracing/events/*/*/format";
-    for (const std::string& system : tracefs->systems())
-        for (const std::string& name : tracefs->events(system))
-            if (const auto id = tracefs->id(system, name); id && *id == event.attr.config)
-                return fmt::format("{}/events/{}/{}/format", tracefs->directory(), system, name);
-    return tracefs->directory() + "/events/*/*/format";
-}
-
-/// Sets the filters of a scope's tracepoints. The error names the event and the file that lists its fields. It cannot
-/// say more, because the kernel returns EINVAL both for an unknown field and for a malformed expression.
+/// Sets the filters of a scope's tracepoints.
 Result<void> set_filters(CounterSet& set, const Scope& scope) {
     std::size_t number = 0;
     for (std::size_t group = 0; group < scope.groups.size(); ++group) {
@@ -154,12 +140,7 @@ Result<void> set_filters(CounterSet& set, const Scope& scope) {
             const std::string& filter = scope.filters[group];
             auto done = filter.empty() ? Result<void>{} : set.set_filter(number, filter);
             ++number;
-            if (done) continue;
-            return std::unexpected(
-                Error{fmt::format("cannot filter {} by {}", event.name, filter),
-                      done.error().cause +
-                          ": the filter names a field that the tracepoint does not have, or is not a valid expression",
-                      "the tracepoint's fields: " + fields_file(event)});
+            if (!done) return std::unexpected(filter_refusal(event, filter, done.error().cause));
         }
     }
     return {};

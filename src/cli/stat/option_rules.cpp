@@ -152,24 +152,6 @@ void declare_event_options(CLI::App& verb, Options& options) {
     verb.add_flag("--topdown", options.topdown, "where the pipeline's slots go, where the CPU has events for that");
 }
 
-// A --filter belongs to the -e before it, so the order of the two options in the command line matters. CLI11 keeps the
-// texts of one option in order, and parse_order() has an entry for each option in the order of the command line.
-Result<void> assign_filters(const CLI::App& verb, Options& options) {
-    const CLI::Option* const event = verb.get_option("--event");
-    const CLI::Option* const filter = verb.get_option("--filter");
-    std::size_t events = 0;
-    for (const CLI::Option* option : verb.parse_order()) {
-        events += option == event ? 1 : 0;
-        if (option != filter) continue;
-        const std::string& text = options.filters.at(options.event_filters.size());
-        if (events == 0)
-            return std::unexpected(Error{"bad --filter " + text, "there is no -e before it",
-                                         "-e sched:sched_switch --filter 'prev_pid == 0'"});
-        options.event_filters.push_back({events - 1, text});
-    }
-    return {};
-}
-
 void declare_control_options(CLI::App& verb, Options& options) {
     verb.add_option("--control", options.control,
                     "fd:A[,B] | fifo:A[,B]: enable and disable events by lines from A, acknowledged to B")

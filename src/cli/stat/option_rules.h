@@ -12,8 +12,6 @@ void declare_series_options(CLI::App& verb, Options& options);
 /// Adds the options about what is counted: --filter, --metrics, --metric-no-group, --metric-no-merge,
 /// --for-each-cgroup, --topdown.
 void declare_event_options(CLI::App& verb, Options& options);
-/// Assigns each --filter to the -e before it. `verb` must have been parsed. Error: a --filter has no -e before it.
-Result<void> assign_filters(const CLI::App& verb, Options& options);
 /// Adds the option by which another program controls the measurement: --control.
 void declare_control_options(CLI::App& verb, Options& options);
 /// Adds the options about what one line covers: --per-thread, --per-core and the like, --no-merge.

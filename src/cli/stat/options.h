@@ -11,6 +11,7 @@
 #include "anyperf/error.h"
 #include "cli/command/backend.h"
 #include "cli/command/control_channel.h"
+#include "cli/command/event_filters.h"
 
 namespace CLI {
 class App;
@@ -35,12 +36,6 @@ struct GateReport {
 
 /// A level of the machine by which counts are added up. `node` is a NUMA node.
 enum class CpuLevel { core, die, socket, node };
-
-/// One --filter.
-struct EventFilter {
-    std::size_t event_option = 0;  ///< the index of the -e whose events it filters
-    std::string text;
-};
 
 struct Options {
     /// As parsed. The names are those of the long options. Lists have the texts that the user typed.

@@ -38,27 +38,6 @@ struct Parsed {
     std::vector<std::size_t> metric_sets;
 };
 
-/// The filter for the events of one -e; empty if it has none. Several --filter after one -e must all hold. They are
-/// joined by &&, because the kernel takes one filter for each event.
-std::string filter_of(const Options& options, std::size_t event_option) {
-    std::string text;
-    for (const auto& filter : options.event_filters) {
-        if (filter.event_option != event_option) continue;
-        text = text.empty() ? filter.text : fmt::format("({}) && ({})", text, filter.text);
-    }
-    return text;
-}
-
-/// Only tracepoints have fields that a filter can compare.
-Result<void> check_filter(const std::string& filter, const events::EventGroup& group) {
-    for (const auto& event : group.events)
-        if (!filter.empty() && event.attr.type != abi::kTypeTracepoint)
-            return std::unexpected(Error{fmt::format("cannot filter {} by {}", event.name, filter),
-                                         "only tracepoints have fields that a filter compares",
-                                         "give --filter after an -e of tracepoints alone"});
-    return {};
-}
-
 /// The events of -e, or without -e and -M the default ones, plus those of -d. Several -e are parsed one by one, so a
 /// group cannot span them.
 Result<Parsed> parse_events(const Options& options, const events::Machine& machine) {
@@ -70,7 +49,7 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
     else if (options.detail > 0)
         texts.push_back(detail_events(options.detail));
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::string filter = filter_of(options, i);
+        const std::string filter = filter_of(options.event_filters, i);
         for (auto& group :
              TRY(events::parse(machine, with_placeholders(texts[i]), events::CatalogScope::this_machine))) {
             TRY(check_filter(filter, group));
