@@ -13,8 +13,10 @@
 #include <algorithm>
 
 #include "agent/process.h"
+#include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
 #include "engine/threads/run_records.h"
+#include "subsystem/records/record_interests.h"
 
 extern "C" void* memcpy(void* to, const void* from, std::size_t count);
 
@@ -67,16 +69,9 @@ std::uint32_t next_sequence(const run::Mailbox& mailbox, std::int32_t tid) {
     return static_cast<std::uint32_t>(tid) << kCounterBits | ((last + 1) & kCounter);
 }
 
-/// The CPU that the thread runs on.
-int running_cpu() {
-    std::uint32_t cpu = 0;
-    kernel_call(__NR_getcpu, address_of(&cpu), 0, 0);
-    return static_cast<int>(cpu);
-}
-
 /// The CPU that requests report: always 0 in a deterministic run.
 int cpu_of(const Thread& thread) {
-    return thread.engine->run->deterministic != 0 ? 0 : running_cpu();
+    return thread.engine->run->deterministic != 0 ? 0 : running_cpu(*thread.engine);
 }
 
 /// Whether the thread looks at its events before its next instruction, because its budget is exhausted: one of them may
@@ -99,6 +94,17 @@ std::uint64_t all_context_switches() {
     struct rusage usage{};
     kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
     return static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw);
+}
+
+/// Whether an event of the run counts context switches.
+bool are_switches_counted(const engine::Engine& engine) {
+    return (__atomic_load_n(&engine.run->wanted_side_band, __ATOMIC_ACQUIRE) & subsystem::kWantsSwitchCounts) != 0;
+}
+
+/// Those that are the program's: without the thread's waits for the broker. The number never falls.
+std::uint64_t of_program(const Thread& thread, std::uint64_t all) {
+    const std::uint64_t own = thread.page.own_switches;
+    return std::max(all > own ? all - own : 0, __atomic_load_n(&thread.page.switches_read, __ATOMIC_RELAXED));
 }
 
 }  // namespace
@@ -130,9 +136,7 @@ std::uint64_t task_clock() {
 }
 
 std::uint64_t context_switches(const Thread& thread) {
-    const std::uint64_t all = all_context_switches();
-    const std::uint64_t of_program = all > thread.page.own_switches ? all - thread.page.own_switches : 0;
-    return std::max(of_program, __atomic_load_n(&thread.page.switches_read, __ATOMIC_RELAXED));
+    return of_program(thread, all_context_switches());
 }
 
 void drop_mailbox(Thread& thread) {
@@ -159,7 +163,11 @@ BrokerRequest& BrokerRequest::from_application(std::uint64_t address, std::size_
 
 long BrokerRequest::transmit() {
     head_.task_clock = task_clock();
-    head_.switches = context_switches(thread_);
+    // An open may be that of the run's first event that counts switches. It begins to count from here.
+    if (head_.kind == run::RequestKind::open || are_switches_counted(*thread_.engine)) {
+        switches_before_ = all_context_switches();
+        head_.switches = of_program(thread_, *switches_before_);
+    }
     head_.cpu = cpu_to_report(thread_);
     iovec parts[2]{{&head_, sizeof head_}, {engine::at_address<void>(payload_), head_.payload_bytes}};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -191,15 +199,15 @@ long BrokerRequest::transmit() {
 long BrokerRequest::wait() {
     run::Mailbox& mailbox = *thread_.agent->mailbox;
     const auto answered = [&] { return __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE) == head_.sequence; };
-    const int cpu = thread_.engine->run->deterministic != 0 ? running_cpu() : head_.cpu;
+    const int cpu = thread_.engine->run->deterministic != 0 ? running_cpu(*thread_.engine) : head_.cpu;
     for (int polls = polls_for(mailbox, cpu); polls > 0; --polls) {
         if (answered()) return mailbox.answer;
         asm volatile("pause");
     }
-    const std::uint64_t before = all_context_switches();
     const long answer = sleep();
     // The program did not ask to wait. So events that count context switches leave these out.
-    thread_.page.own_switches += all_context_switches() - before;
+    if (switches_before_ && are_switches_counted(*thread_.engine))
+        thread_.page.own_switches += all_context_switches() - *switches_before_;
     return answer;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "agent/agent_state.h"
@@ -74,6 +75,7 @@ class BrokerRequest {
     run::RequestHead head_;
     std::uint64_t payload_ = 0;
     int descriptor_ = -1;
+    std::optional<std::uint64_t> switches_before_;  ///< of the thread, when the request was sent; if they matter
 };
 
 /// Reports to the broker on which CPU the thread runs, if the broker does not know that CPU yet: an event of a CPU

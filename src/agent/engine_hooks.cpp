@@ -17,7 +17,7 @@
 #include "agent/syscalls/dispatch.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "agent/syscalls/traced_syscall.h"
-#include "agent/vdso_clock.h"
+#include "agent/vdso_calls.h"
 
 namespace anyperf::engine::hooks {
 

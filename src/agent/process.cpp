@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <new>
+#include <string_view>
 #include <type_traits>
 
 #include "agent/vdso_symbol.h"
@@ -67,7 +68,11 @@ Process* ensure_process(engine::Engine& engine) {
         discard(process);
         return nullptr;
     }
-    process->vdso_clock_gettime = find_vdso_clock(engine.program.vdso_start, engine.program.vdso_end);
+    const auto vdso = [&engine](std::string_view name) {
+        return find_vdso_function(engine.program.vdso_start, engine.program.vdso_end, name);
+    };
+    process->vdso_clock_gettime = vdso("__vdso_clock_gettime");
+    process->vdso_getcpu = vdso("__vdso_getcpu");
     engine.agent = process;
     return process;
 }

@@ -62,6 +62,7 @@ struct Process {
     RingView ring_views[run::kMaximumRings];
     EventIndex event_of[kMaximumDescriptors] = {};  ///< by descriptor; 0: not an event
     std::uint64_t vdso_clock_gettime = 0;           ///< its address; 0: not there
+    std::uint64_t vdso_getcpu = 0;                  ///< the same
     run::SharedArray<const subsystem::Probe> probes;
     run::SharedArray<const subsystem::ProbeRecord> probe_records;
     bool shares_descriptors = false;          ///< `event_of` may be older than the kernel's table (descriptors.h)

@@ -4,8 +4,6 @@
 
 #include <elf.h>
 
-#include <string_view>
-
 #include "run/kernel_call.h"
 
 namespace anyperf::agent {
@@ -39,7 +37,7 @@ Symbols symbols_of(std::uint64_t image, const Elf64_Dyn* dynamic, std::uint64_t 
 
 }  // namespace
 
-std::uint64_t find_vdso_clock(std::uint64_t image, std::uint64_t end) {
+std::uint64_t find_vdso_function(std::uint64_t image, std::uint64_t end, std::string_view name) {
     if (image == 0) return 0;
     const auto& header = *at_address<const Elf64_Ehdr>(image);
     const auto* const segments = at_address<const Elf64_Phdr>(image + header.e_phoff);
@@ -53,7 +51,7 @@ std::uint64_t find_vdso_clock(std::uint64_t image, std::uint64_t end) {
     const Symbols symbols = symbols_of(image, dynamic, bias);
     for (std::uint64_t i = 0; symbols.table != nullptr && symbols.names != nullptr && i < symbols.count; ++i) {
         const Elf64_Sym& symbol = symbols.table[i];
-        if (std::string_view{symbols.names + symbol.st_name} != "__vdso_clock_gettime") continue;
+        if (std::string_view{symbols.names + symbol.st_name} != name) continue;
         const std::uint64_t address = bias + symbol.st_value;
         return address > image && address < end ? address : 0;
     }

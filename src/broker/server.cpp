@@ -110,14 +110,21 @@ void Server::serve_remaining_processes() {
 void Server::serve_requests() {
     ReceivedRequest received;
     while (requests_.receive(received)) {
-        // Closes and deaths since the last look come before this request.
-        std::array<epoll_event, 16> ready{};
-        const int count = state_.descriptors.wait(ready, 0);
-        for (int i = 0; i < count; ++i) on_ready(DescriptorSet::described(ready[static_cast<std::size_t>(i)]));
+        serve_closes_and_deaths();
         handle(received);
         state_.report_poll_changes();
     }
     if (requests_.closed()) state_.descriptors.remove(requests_.fd());  // it would stay ready for ever
+}
+
+/// All of them: a request of a process that has died must not get the rights of the next process of that number
+/// (caller_of()). A close or a death is ready once only, and what stays ready are some three descriptors.
+void Server::serve_closes_and_deaths() {
+    std::array<epoll_event, 16> ready{};
+    for (std::size_t count = ready.size(); count == ready.size();) {
+        count = static_cast<std::size_t>(std::max(0, state_.descriptors.wait(ready, 0)));
+        for (const epoll_event& each : std::span{ready}.first(count)) on_ready(DescriptorSet::described(each));
+    }
 }
 
 void Server::handle(ReceivedRequest& received) {

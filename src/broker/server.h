@@ -111,6 +111,7 @@ class Server {
     void on_ready(const ReadyDescriptor& ready);
     /// Serves all requests that wait.
     void serve_requests();
+    void serve_closes_and_deaths();
     /// Serves a request and writes the answer.
     void handle(ReceivedRequest& received);
 

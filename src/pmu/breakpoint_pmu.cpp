@@ -101,11 +101,11 @@ Answer<subsystem::Wiring> BreakpointPmu::init(const subsystem::EventRequest& req
         return refuse(EOPNOTSUPP, "breakpoints have no branch stack");
     if (attr.bp_type == kEmpty || attr.bp_type == kInvalid) return refuse(EINVAL, "bp_type has no kind of access");
     const Slot slot{request.event, request.task != nullptr ? request.task->tid : -1, request.cpu,
-                    request.may_break_kernel};
+                    request.rights.has_sys_admin()};
     if (!request.inherited && !has_free_slot(slot))
         return refuse(ENOSPC, "all four breakpoints of the task are in use");
     TRY(check_address(attr));
-    TRY(check_mode(attr, request.may_break_kernel));
+    TRY(check_mode(attr, slot.may_break_kernel));
     // The part of a cpu-wide event that counts one task takes no slot: the event itself has it already.
     if (!request.cpu_wide_part) slots_.push_back(slot);
     const bool counts_nothing = (attr.flags & abi::flag("exclude_user")) != 0;

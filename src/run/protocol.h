@@ -25,8 +25,8 @@
 // - If the broker has ended, sendmsg(2) fails; while a thread sleeps, it checks each 200 ms whether the socket has hung
 //   up. Then requests fail with EIO. They also fail after 20 s without an answer.
 //
-// Each request carries the thread's CPU time, its context switches and its CPU: clock events and events of a CPU need
-// them.
+// Each request carries the thread's CPU and CPU time, which events of a CPU and clock events need, and its context
+// switches, if it is an open or if an event of the run counts them (subsystem::kWantsSwitchCounts).
 //
 // Trust: a program can write to the engine's memory and to all shared memory, so the broker treats a request as hostile
 // input. It checks the length, version, kind and page. The kernel names the process that has sent it (SO_PASSCRED,
@@ -111,7 +111,7 @@ struct RequestHead {
     std::uint32_t event = 0;       ///< index of the event, for the kinds that have one
     std::uint32_t sequence = 0;    ///< the broker copies it to Mailbox::answered
     std::uint64_t task_clock = 0;  ///< ns of CPU time of the thread when it sent the request
-    std::uint64_t switches = 0;    ///< context switches of the program in that thread at that moment
+    std::uint64_t switches = 0;    ///< context switches of the program in that thread at that moment; 0: not counted
     std::uint64_t argument[6] = {};
     std::uint32_t payload_bytes = 0;
     std::int32_t group = -1;          ///< open: group_fd

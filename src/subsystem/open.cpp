@@ -41,8 +41,8 @@ constexpr auto kKnownFlags = 2 * abi::kOpenFlags.back().mask() - 1;
 struct Opening {
     World& world;
     const OpenRequest& request;
-    Limits limits;
-    Credentials credentials;
+    const Limits& limits;
+    const Rights& rights;
     abi::Attr attr;
     Event* leader = nullptr;  ///< the leader of the group to join
     Event* output = nullptr;  ///< the event whose ring is shared
@@ -131,12 +131,12 @@ Answer<> check_wiring(const Opening& opening, const Event& event) {
 /// caller has the right, but the task is not in the run.
 Answer<> check_rights(const Opening& opening) {
     if (!opening.target) {
-        if (!may_measure_cpu(opening.limits, opening.credentials))
+        if (!opening.rights.may_measure_cpu())
             return refuse(EACCES, "measuring all tasks of a CPU needs CAP_PERFMON or perf_event_paranoid 0");
         return {};
     }
     const TaskId& named = opening.outsider ? *opening.outsider : *opening.target;
-    const bool allowed = named.thread_page == opening.request.caller.thread_page || opening.credentials.perfmon ||
+    const bool allowed = named.thread_page == opening.request.caller.thread_page || opening.rights.has_perfmon() ||
                          opening.world.host.may_measure(opening.request.caller, named);
     if (!allowed) return refuse(EACCES, "the task belongs to another user, or is not dumpable");
     if (opening.outsider) return refuse(ESRCH, "the task does not belong to this run");
@@ -158,7 +158,7 @@ Answer<> check_call(Opening& opening) {
     const OpenRequest& request = opening.request;
     if ((request.flags & ~kKnownFlags) != 0) return refuse(EINVAL, "flags has a bit that Linux does not know");
     opening.attr = TRY(copy_attr(request.attr));
-    const AttrContext context{opening.limits, opening.credentials};
+    const AttrContext context{opening.limits, opening.rights};
     TRY(check_attr_content(opening.attr, context));
     TRY(check_attr(opening.attr, context));
     if (opening.has(kCgroup) && (request.pid == -1 || request.cpu == -1))
@@ -179,10 +179,7 @@ Answer<PendingEvent> create_pending(Opening& opening) {
                    .task = opening.target ? &find_or_add_task(world, *opening.target) : nullptr,
                    .cpu = opening.request.cpu,
                    .opener = opening.request.caller,
-                   .privileged = may_measure_kernel(opening.limits, opening.credentials),
-                   .may_trace = may_trace(opening.limits, opening.credentials),
-                   .may_probe = opening.credentials.perfmon,
-                   .may_break_kernel = opening.credentials.sys_admin,
+                   .rights = opening.rights,
                    .file = opening.request.file};
     auto event = TRY(create_event(world, spec));
     event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
@@ -194,7 +191,9 @@ Answer<PendingEvent> create_pending(Opening& opening) {
 }  // namespace
 
 Answer<EventIndex> open_event(World& world, const OpenRequest& request) {
-    Opening opening{world, request, world.host.limits(), world.host.credentials(request.caller), {}, {}, {}, {}, {}};
+    const Limits limits = world.host.limits();
+    const Rights rights{world.host, request.caller, limits};
+    Opening opening{world, request, limits, rights, {}, {}, {}, {}, {}};
     TRY(check_call(opening));
     auto made = TRY(create_pending(opening));
     TRY(check_wiring(opening, *made));

@@ -12,6 +12,7 @@
 #include "anyperf/attr.h"
 #include "subsystem/answer.h"
 #include "subsystem/host.h"
+#include "subsystem/permissions.h"
 #include "subsystem/shared/event_page.h"
 #include "subsystem/shared/filter.h"
 #include "subsystem/shared/probe.h"
@@ -24,15 +25,12 @@ struct EventRequest {
     EventIndex event;    ///< the index of its page; identifies the event in add, del, modify and destroy
     const TaskId* task;  ///< null: a cpu-wide event
     const TaskId& opener;
-    bool privileged;                ///< may measure kernel mode (perf_event_paranoid 1 or CAP_PERFMON)
-    bool inherited;                 ///< a child of an event that init() has accepted
-    bool cpu_wide_part = false;     ///< a child that counts one task for a cpu-wide event
-    std::int32_t cpu = -1;          ///< the only CPU on which it counts; -1: on every CPU
-    bool may_probe = false;         ///< may stop code of any process (CAP_PERFMON)
-    EventIndex parent = 0;          ///< of a child: the event that was opened
-    ProbedFile file = {};           ///< the file at the path in config1, for PMUs that take one
-    bool may_trace = false;         ///< may read raw tracepoint data (perf_event_paranoid -1 or CAP_PERFMON)
-    bool may_break_kernel = false;  ///< may set breakpoints on addresses of the kernel (CAP_SYS_ADMIN)
+    const Rights& rights;        ///< of the opener
+    bool inherited;              ///< a child of an event that init() has accepted
+    bool cpu_wide_part = false;  ///< a child that counts one task for a cpu-wide event
+    std::int32_t cpu = -1;       ///< the only CPU on which it counts; -1: on every CPU
+    EventIndex parent = 0;       ///< of a child: the event that was opened
+    ProbedFile file = {};        ///< the file at the path in config1, for PMUs that take one
 };
 
 /// How an event is counted, as its PMU decides in init().

@@ -215,7 +215,8 @@ void Subsystem::task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol
 
 std::uint32_t Subsystem::wanted() const {
     const World& world = parts_->world;
-    return world.wanted_records | (world.cgroup_events != 0 ? kWantsCgroupMoves : 0);
+    return world.wanted_records | (world.cgroup_events != 0 ? kWantsCgroupMoves : 0) |
+           (world.switch_events != 0 ? kWantsSwitchCounts : 0);
 }
 
 void Subsystem::tick() {

@@ -113,7 +113,7 @@ class Subsystem {
     void task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol> functions, const BpfProgram& program);
     /// Whether some event wants records of this kind, in any task. If not, the host need not report them.
     bool wanted(Interest interest) const { return (wanted() >> static_cast<unsigned>(interest) & 1) != 0; }
-    /// The same for all kinds, a bit each by Interest; and kWantsCgroupMoves.
+    /// The same for all kinds, a bit each by Interest; kWantsCgroupMoves and kWantsSwitchCounts.
     std::uint32_t wanted() const;
 
     // ---- time ----

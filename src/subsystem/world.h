@@ -48,6 +48,7 @@ struct World {
     std::array<std::size_t, kInterests.size()> record_requests = {};
     std::size_t mapping_events = 0;
     std::size_t cgroup_events = 0;     ///< with PERF_FLAG_PID_CGROUP, their parts included
+    std::size_t switch_events = 0;     ///< that count context switches, children included
     std::uint32_t wanted_records = 0;  ///< bit i is set while record_requests[i] is not 0
     std::uint64_t last_id = 0;         ///< ids are given out in ascending order, one to each event
 

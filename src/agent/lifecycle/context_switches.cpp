@@ -9,7 +9,7 @@
 
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
-#include "agent/vdso_clock.h"
+#include "agent/vdso_calls.h"
 
 namespace anyperf::agent {
 

@@ -19,7 +19,7 @@
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_signals.h"
 #include "agent/sampling/rings.h"
-#include "agent/vdso_clock.h"
+#include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/classes.h"

@@ -39,7 +39,7 @@
 #include "agent/syscalls/epoll.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "agent/syscalls/submitted_requests.h"
-#include "agent/vdso_clock.h"
+#include "agent/vdso_calls.h"
 
 namespace anyperf::agent {
 
@@ -104,7 +104,7 @@ bool open_row(Call& call, long& answer) {
 // before the check for an event's descriptor.
 bool mmap_row(Call& call, long& answer) {
     if ((call.argument[3] & MAP_FIXED) != 0)
-        forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+        forget_vdso(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     if ((call.argument[3] & MAP_FIXED) != 0 && would_split_ring(call, call.argument[0], call.argument[1], answer))
         return true;
     if ((call.argument[3] & MAP_ANONYMOUS) != 0) return false;
@@ -115,7 +115,7 @@ bool mmap_row(Call& call, long& answer) {
 }
 
 bool munmap_row(Call& call, long& answer) {
-    forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    forget_vdso(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     const std::uint64_t start = call.argument[0], bytes = call.argument[1];
     if (would_split_ring(call, start, bytes, answer)) return true;
     // Before the call, because afterwards another thread may have mapped the memory.
@@ -176,7 +176,7 @@ bool prctl_row(Call& call, long& answer) {
 }
 
 bool mremap_row(Call& call, long& answer) {
-    forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    forget_vdso(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     // The place of a fixed move is unmapped first, with a ring that is there.
     const bool is_fixed = (call.argument[3] & MREMAP_FIXED) != 0;
     if (is_fixed && would_split_ring(call, call.argument[4], call.argument[2], answer)) return true;

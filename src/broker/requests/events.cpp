@@ -30,7 +30,7 @@ subsystem::OpenRequest open_request(const RequestContext& request) {
     if (request.state.events.contains(leader)) open.group.event = leader;
     open.group.open = open.group.event.has_value();
     // A program sends no descriptor if it could not make one (EMFILE).
-    open.descriptor_free = request.descriptor && is_program_socket(request.descriptor.get(), request.kernel.pid);
+    open.descriptor_free = request.descriptor && is_made_by(request.descriptor.get(), request.kernel.pid);
     if (head.cgroup != 0) open.cgroup = head.cgroup;
     open.file = head.file;
     return open;

@@ -1,8 +1,8 @@
 // serve_request.cpp: checks of the frame and of what a kind of request needs.
 //
 // A request may contain anything. caller_of() checks, in this order, that the datagram is whole, that version and kind
-// are known, that the sender lives, and that the thread and the page that it names are the sender's. A request that
-// fails is dropped without an answer: there is no mailbox to which one could safely be written.
+// are known, and that the thread and the page that it names are the sender's. A request that fails is dropped without
+// an answer: there is no mailbox to which one could safely be written.
 #include "broker/requests/serve_request.h"
 
 #include <cerrno>
@@ -43,7 +43,8 @@ std::optional<TaskId> caller_of(const ReceivedRequest& received, BrokerState& st
     if (!is_whole(received) || head.version != run::kProtocolVersion || head.kind >= run::RequestKind::count)
         return std::nullopt;
     // A datagram may be older than its sender's death. It must not get the rights of the next process of that number.
-    if (state.processes.has_ended(received.sender)) return std::nullopt;
+    // The server has looked for deaths after it received the datagram, and has forgotten the threads of the dead
+    // (end_process()). So a sender that is known here lives, or has died just now and has no successor yet.
     return state.threads.sender(head.page, received.sender, head.tid);
 }
 

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "broker/transport/program_socket.h"
+
 namespace anyperf::broker {
 
 using subsystem::EventIndex;
@@ -28,12 +30,18 @@ EventIndex OpenEvents::with_inode(std::uint64_t inode) const {
     return known == by_inode_.end() ? 0 : known->second;
 }
 
-void OpenEvents::signal_poll_change(EventIndex event) const {
+/// Nothing is written to a socket of another kind than the agent makes, which a program may have passed.
+void OpenEvents::write_to(Socket& socket) {
+    if (!socket.is_packet_socket) socket.is_packet_socket = is_packet_socket(socket.fd.get());
+    // If the socket is full, it already has an unread byte, and that is enough.
+    if (*socket.is_packet_socket) ::send(socket.fd.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void OpenEvents::signal_poll_change(EventIndex event) {
     const auto known = events_.find(event);
     constexpr std::uint64_t kOnce = 1;
-    // If the socket is full, it already has an unread byte, and that is enough.
     if (known != events_.end())
-        ::send(known->second.fd.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        write_to(known->second);
     else if (own_ >= 0) {
         [[maybe_unused]] const ssize_t written = ::write(own_, &kOnce, sizeof kOnce);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 
 #include "broker/run_memory.h"
@@ -13,7 +14,7 @@ namespace anyperf::broker {
 class OpenEvents {
   public:
     bool contains(subsystem::EventIndex event) const { return events_.contains(event); }
-    /// `socket` is the broker's end, `inode` that of the program's end.
+    /// `socket` is the broker's end, which is_made_by() the program; `inode` is that of the program's end.
     void add(subsystem::EventIndex event, OwnedFd socket, std::uint64_t inode);
     /// Closes the socket. False if the event is not open.
     bool remove(subsystem::EventIndex event);
@@ -22,7 +23,7 @@ class OpenEvents {
     /// Makes the program's end readable, so that a program that polls it asks for the event's state
     /// (RequestKind::poll). An event without a socket belongs to the broker's own process: for it, the eventfd of
     /// signal_own() becomes readable.
-    void signal_poll_change(subsystem::EventIndex event) const;
+    void signal_poll_change(subsystem::EventIndex event);
     /// Sets the eventfd that becomes readable when an event without a socket changes; -1: none.
     void signal_own(int eventfd) { own_ = eventfd; }
 
@@ -30,7 +31,10 @@ class OpenEvents {
     struct Socket {
         OwnedFd fd;
         std::uint64_t inode = 0;
+        std::optional<bool> is_packet_socket = {};  ///< known from the first write on
     };
+
+    void write_to(Socket& socket);
 
     std::unordered_map<subsystem::EventIndex, Socket> events_;
     std::unordered_map<std::uint64_t, subsystem::EventIndex> by_inode_;

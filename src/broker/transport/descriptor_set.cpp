@@ -9,6 +9,9 @@ void DescriptorSet::add(int fd, DescriptorKind kind, std::uint32_t number) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLRDHUP;
     if (kind == DescriptorKind::wake) event.events |= EPOLLET;  // it is never read: each write is reported once
+    // An event ends when its socket is ready for the first time. The entry outlives the broker's descriptor if the
+    // program has kept a copy of this end of the pair, and must not stay ready then.
+    if (kind == DescriptorKind::event) event.events |= EPOLLONESHOT;
     event.data.u64 = static_cast<std::uint64_t>(kind) << 32 | number;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }

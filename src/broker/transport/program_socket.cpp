@@ -8,16 +8,23 @@
 
 namespace anyperf::broker {
 
-bool is_program_socket(int fd, std::int32_t process) {
+bool is_made_by(int fd, std::int32_t process) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process;
+}
+
+bool is_packet_socket(int fd) {
     const auto option = [fd](int name) {
         int value = -1;
         socklen_t size = sizeof value;
         return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
     };
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    return option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_SEQPACKET &&
-           ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process;
+    return option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_SEQPACKET;
+}
+
+bool is_program_socket(int fd, std::int32_t process) {
+    return is_packet_socket(fd) && is_made_by(fd, process);
 }
 
 void send_with_descriptor(int socket, std::span<const std::byte> message, int descriptor) {

@@ -18,9 +18,8 @@ namespace {
 /// exception is a tracepoint with TRACE_EVENT_FL_CAP_ANY (system calls and probes) in an event of one task, which the
 /// opener may measure anyway.
 bool is_permitted(const Tracepoint& tracepoint, const subsystem::EventRequest& request) {
-    if (request.inherited || request.may_trace) return true;
-    if ((request.attr.sample_type & abi::sample("PERF_SAMPLE_RAW")) == 0) return true;
-    return request.task != nullptr && tracepoint.allows_unprivileged_raw;
+    if (request.inherited || (request.attr.sample_type & abi::sample("PERF_SAMPLE_RAW")) == 0) return true;
+    return (request.task != nullptr && tracepoint.allows_unprivileged_raw) || request.rights.may_trace();
 }
 
 }  // namespace

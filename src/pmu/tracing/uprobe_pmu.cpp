@@ -82,7 +82,7 @@ Answer<subsystem::Wiring> UprobePmu::init(const subsystem::EventRequest& request
         const auto known = probe_of_event_.find(request.parent);
         return probe_wiring(known == probe_of_event_.end() ? 0 : known->second, at_return);
     }
-    if (!request.may_probe) return refuse(EACCES, "probes need CAP_PERFMON");
+    if (!request.rights.has_perfmon()) return refuse(EACCES, "probes need CAP_PERFMON");
     if ((attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
         return refuse(EOPNOTSUPP, "probes have no branch stack");
     const Probe probe = TRY(probe_of(request));

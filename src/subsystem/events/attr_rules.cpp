@@ -77,7 +77,7 @@ constexpr std::uint64_t branch_levels(const Attr& attr) {
 }
 
 bool kernel_refused(const AttrContext& context) {
-    return !may_measure_kernel(context.limits, context.credentials);
+    return !context.rights.may_measure_kernel();
 }
 
 constexpr auto kBranchStack = sample("PERF_SAMPLE_BRANCH_STACK");
@@ -133,7 +133,7 @@ constexpr std::array kContentRules{
 constexpr std::array kOpenRules{
     Rule{[](const Attr& a, const AttrContext& c) { return !has(a, flag("exclude_kernel")) && kernel_refused(c); },
          EACCES, "kernel mode needs CAP_PERFMON or perf_event_paranoid 1: add the modifier u (exclude_kernel)"},
-    Rule{[](const Attr& a, const AttrContext& c) { return has(a, flag("namespaces")) && !c.credentials.perfmon; },
+    Rule{[](const Attr& a, const AttrContext& c) { return has(a, flag("namespaces")) && !c.rights.has_perfmon(); },
          EACCES, "namespaces needs CAP_PERFMON"},
     Rule{[](const Attr& a, const AttrContext& c) {
              return has(a, flag("freq")) && a.sample_period > c.limits.max_sample_rate;
@@ -181,8 +181,7 @@ Answer<> check_attr(const Attr& attr, const AttrContext& context) {
 }
 
 Answer<> check_wired_attr(const Attr& attr, const Limits& limits) {
-    const Credentials no_credentials;
-    return check(kWiredRules, attr, {limits, no_credentials});
+    return check(kWiredRules, attr, {limits, Rights{Credentials{}, limits}});
 }
 
 // The kernel fills in the same: the largest stack depth, and the event's own levels in the branch filter. Without

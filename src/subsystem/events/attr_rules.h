@@ -6,13 +6,14 @@
 #include "anyperf/attr.h"
 #include "subsystem/answer.h"
 #include "subsystem/host.h"
+#include "subsystem/permissions.h"
 
 namespace anyperf::subsystem {
 
 /// Limits of the machine and rights of the caller. Rights are checked between the other rules.
 struct AttrContext {
     const Limits& limits;
-    const Credentials& credentials;
+    const Rights& rights;
 };
 
 /// The rules of perf_copy_attr(), which apply to every call that takes an attr (also MODIFY_ATTRIBUTES).

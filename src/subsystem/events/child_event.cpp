@@ -28,15 +28,14 @@ void follow_frequency(EventPage& child, const EventPage& parent) {
 // The child has all rights: they were checked when its parent was opened, and the kernel checks none at a fork. It
 // shares its parent's ring, filter and signal. A child that can't be created does not fail the fork.
 Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Event& like, Event* leader) {
+    const Limits limits;
+    const Rights all{Credentials{.perfmon = true, .ipc_lock = true, .sys_admin = true}, limits};
     const EventSpec spec{.attr = parent.attr,
                          .kind = kind,
                          .task = &task,
                          .cpu = parent.cpu,
                          .opener = parent.opener ? parent.opener->id : task.id,
-                         .privileged = true,
-                         .may_trace = true,
-                         .may_probe = true,
-                         .may_break_kernel = true,
+                         .rights = all,
                          .parent = parent.index};
     auto made = create_event(world, spec);
     if (!made) return nullptr;

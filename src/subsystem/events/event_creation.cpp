@@ -69,15 +69,12 @@ Answer<> init_on_pmu(World& world, Event& event, const EventSpec& spec) {
                                .event = event.index,
                                .task = spec.task ? &spec.task->id : nullptr,
                                .opener = spec.opener,
-                               .privileged = spec.privileged,
+                               .rights = spec.rights,
                                .inherited = spec.kind != Kind::opened,
                                .cpu_wide_part = spec.kind == Kind::cpu_wide_part,
                                .cpu = spec.cpu,
-                               .may_probe = spec.may_probe,
                                .parent = spec.parent,
-                               .file = spec.file,
-                               .may_trace = spec.may_trace,
-                               .may_break_kernel = spec.may_break_kernel};
+                               .file = spec.file};
     for (Pmu* pmu : world.pmus) {
         auto wiring = pmu->init(request);
         if (!wiring && wiring.error().error == ENOENT) continue;
@@ -104,6 +101,7 @@ void count_requested_records(World& world, const Event& event, int by) {
         }
     if (enables_mapping_records(event.attr.flags)) add(world.mapping_events);
     if (event.cgroup) add(world.cgroup_events);
+    if (event.wiring.source.kind == Source::Kind::context_switches) add(world.switch_events);
 }
 
 /// For a PMU that samples by a fixed period even where a frequency was asked for. perf_swevent_init_hrtimer() turns the

@@ -34,10 +34,7 @@ struct EventSpec {
     Task* task = nullptr;  ///< null: cpu-wide
     std::int32_t cpu = -1;
     TaskId opener;
-    bool privileged = false;
-    bool may_trace = false;
-    bool may_probe = false;
-    bool may_break_kernel = false;
+    const Rights& rights;  ///< of the opener
     ProbedFile file = {};
     EventIndex parent = 0;
 };

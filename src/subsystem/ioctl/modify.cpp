@@ -32,7 +32,7 @@ Answer<> change(World& world, Event& event, const abi::Attr& wanted) {
 Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
     const Limits limits = call.world.host.limits();
     abi::Attr wanted = TRY(copy_attr(call.argument.bytes));
-    TRY(check_attr_content(wanted, {limits, call.world.host.credentials(call.caller)}));
+    TRY(check_attr_content(wanted, {limits, Rights{call.world.host, call.caller, limits}}));
     complete_attr(wanted, limits);
     Event& event = call.event;
     if (wanted.type != event.attr.type) return refuse(EINVAL, "attr.type can't be modified");

@@ -77,7 +77,6 @@ std::uint64_t charged(const World& world, auto belongs, std::uint64_t RingRecord
 /// down to pages before it is multiplied by the CPUs, as in the kernel.
 Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pages) {
     const Limits limits = world.host.limits();
-    const Credentials credentials = world.host.credentials(request.caller);
     const MemoryAccount account = world.host.memory_account(request.caller);
     const std::uint64_t share = limits.mlock_kb / (kPage / 1024) * limits.cpus;
     const std::uint64_t used = std::min(
@@ -86,8 +85,8 @@ Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pag
     const std::uint64_t pinned =
         charged(world, [&](const RingRecord& r) { return r.pid == request.caller.pid; }, &RingRecord::pinned_pages);
     // perf_mmap() asks for the setting and for CAP_IPC_LOCK (perf_is_paranoid()). CAP_PERFMON lifts no limit of memory.
-    const bool unlimited = limits.paranoid <= -1 || credentials.ipc_lock;
-    if (pinned + beyond > account.memlock_bytes / kPage && !unlimited)
+    if (pinned + beyond > account.memlock_bytes / kPage &&
+        !Rights{world.host, request.caller, limits}.may_lock_any_memory())
         return refuse(EPERM, "the ring exceeds kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK");
     return Charge{account.uid, pages - beyond, beyond};
 }

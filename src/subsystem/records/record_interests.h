@@ -56,10 +56,13 @@ inline constexpr std::array kInterests{
 };
 static_assert(abi::is_ascending(kInterests, &InterestRow::interest));
 
-/// A bit of Subsystem::wanted() beside those of each Interest. Some event has PERF_FLAG_PID_CGROUP, so the host must
+/// Bits of Subsystem::wanted() beside those of each Interest. An event counts context switches, so each request of a
+/// thread must say how many it has had.
+inline constexpr std::uint32_t kWantsSwitchCounts = std::uint32_t{1} << 30;
+/// Some event has PERF_FLAG_PID_CGROUP, so the host must
 /// report when a task moves to another cgroup, although no record reports that.
 inline constexpr std::uint32_t kWantsCgroupMoves = std::uint32_t{1} << 31;
-static_assert(kInterests.size() < 31);
+static_assert(kInterests.size() < 30);
 
 /// Whether an event with these attr flags wants the record.
 constexpr bool requests_record(std::uint64_t attr_flags, Interest interest) {

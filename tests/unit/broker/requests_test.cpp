@@ -19,6 +19,7 @@
 #include "broker/requests/serve_request.h"
 #include "broker/state/task_life.h"
 #include "subsystem/events/attr_copy.h"
+#include "subsystem/records/record_interests.h"
 
 namespace anyperf::broker {
 namespace {
@@ -157,6 +158,24 @@ TEST_F(Requests, OpenWithADescriptorThatIsNotASocketPairOfTheSenderIsRefusedWith
     ReceivedRequest unconnected = open_request(task_clock());
     unconnected.descriptor = OwnedFd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
     EXPECT_EQ(serve(std::move(unconnected)).value, -EMFILE);
+}
+
+TEST_F(Requests, ThreadsReportTheirContextSwitchesWhileAnEventCountsThem) {
+    constexpr std::uint32_t kWanted = subsystem::kWantsSwitchCounts;
+    serve(open_request(task_clock()));
+    state_.publish_wanted();
+    EXPECT_EQ(memory_.header().wanted_side_band & kWanted, 0u);
+    abi::Attr attr = task_clock();
+    attr.config = 3;  // PERF_COUNT_SW_CONTEXT_SWITCHES, which happen in the kernel
+    attr.flags &= ~abi::flag("exclude_kernel");
+    const RequestAnswer opened = serve(open_request(attr));
+    if (opened.value == -EACCES) GTEST_SKIP() << "needs CAP_PERFMON or perf_event_paranoid 1";
+    ASSERT_EQ(opened.value, 0);
+    state_.publish_wanted();
+    EXPECT_EQ(memory_.header().wanted_side_band & kWanted, kWanted);
+    state_.close_event(opened.event);
+    state_.publish_wanted();
+    EXPECT_EQ(memory_.header().wanted_side_band & kWanted, 0u);
 }
 
 TEST_F(Requests, EmptyLinesOfProbesAreSkipped) {

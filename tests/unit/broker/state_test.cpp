@@ -1,15 +1,19 @@
 // state_test.cpp: what the broker keeps of open events, mappings and children.
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "broker/state/open_events.h"
 #include "broker/state/pending_children.h"
 #include "broker/state/ring_mappings.h"
+#include "broker/transport/descriptor_set.h"
 
 namespace anyperf::broker {
 namespace {
@@ -24,6 +28,43 @@ TEST(OpenEvents, InodeOfAClosedEventIsForgotten) {
     EXPECT_FALSE(events.contains(3));
     EXPECT_EQ(events.with_inode(99), 0u);
     EXPECT_FALSE(events.remove(3));
+}
+
+/// A socket pair of this process: the ends of the broker and of the program.
+struct Pair {
+    explicit Pair(int type) {
+        std::array<int, 2> pair{-1, -1};
+        EXPECT_EQ(::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair.data()), 0);
+        broker = OwnedFd{pair[0]};
+        program = OwnedFd{pair[1]};
+    }
+    OwnedFd broker;
+    OwnedFd program;
+};
+
+TEST(OpenEvents, OnlyAPacketSocketIsWrittenTo) {
+    for (const int type : {SOCK_SEQPACKET, SOCK_STREAM, SOCK_DGRAM}) {
+        Pair pair{type};
+        OpenEvents events;
+        events.add(3, std::move(pair.broker), 99);
+        events.signal_poll_change(3);
+        events.signal_poll_change(3);
+        std::array<char, 4> bytes{};
+        const ssize_t got = ::recv(pair.program.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+        EXPECT_EQ(got, type == SOCK_SEQPACKET ? 1 : -1) << type;
+    }
+}
+
+TEST(DescriptorSet, EndOfAnEventIsReportedOnceThoughTheProgramKeepsACopyOfTheSocket) {
+    Pair pair{SOCK_SEQPACKET};
+    const OwnedFd copy{::dup(pair.broker.get())};
+    DescriptorSet set;
+    set.add(pair.broker.get(), DescriptorKind::event, 3);
+    pair.program = OwnedFd{};
+    std::array<epoll_event, 2> ready{};
+    EXPECT_EQ(set.wait(ready, 0), 1);
+    pair.broker = OwnedFd{};
+    EXPECT_EQ(set.wait(ready, 0), 0);
 }
 
 TEST(RingMappings, MappingIsTakenOnceByEventProcessAndPlace) {

@@ -12,6 +12,7 @@ namespace {
 using subsystem::Source;
 using testing::asked;
 using testing::RefusedWith;
+using testing::rights_of;
 
 constexpr std::uint64_t kUserOnly = abi::flag("exclude_kernel");
 
@@ -28,7 +29,7 @@ subsystem::Answer<subsystem::Wiring> asked_for(BreakpointPmu& pmu, subsystem::Ev
                      .event = event,
                      .task = tid >= 0 ? &task : nullptr,
                      .opener = task,
-                     .privileged = false,
+                     .rights = rights_of({}),
                      .inherited = false,
                      .cpu = cpu});
 }
@@ -91,9 +92,8 @@ TEST(Breakpoints, OnAddressesOfTheKernelNeedCapSysAdmin) {
                          .event = 1,
                          .task = &task,
                          .opener = task,
-                         .privileged = true,
-                         .inherited = false,
-                         .may_break_kernel = may_break_kernel});
+                         .rights = rights_of({.sys_admin = may_break_kernel}),
+                         .inherited = false});
     };
     EXPECT_THAT(ask(true), RefusedWith(EINVAL)) << "exclude_kernel is set";
     attr.flags = 0;

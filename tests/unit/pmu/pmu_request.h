@@ -13,6 +13,12 @@
 
 namespace anyperf::pmu::testing {
 
+/// The rights of an opener, with perf_event_paranoid 2.
+inline subsystem::Rights rights_of(const subsystem::Credentials& credentials) {
+    static constexpr subsystem::Limits kLimits;
+    return {credentials, kLimits};
+}
+
 /// The driver's answer to an unprivileged open of `attr`, on a task or (`of_a_task` false) on a CPU.
 inline subsystem::Answer<subsystem::Wiring> asked(subsystem::Pmu& pmu, const abi::Attr& attr, bool of_a_task = true) {
     const subsystem::TaskId task{.thread_page = 1, .pid = 10, .tid = 10};
@@ -20,7 +26,7 @@ inline subsystem::Answer<subsystem::Wiring> asked(subsystem::Pmu& pmu, const abi
                      .event = 1,
                      .task = of_a_task ? &task : nullptr,
                      .opener = task,
-                     .privileged = false,
+                     .rights = rights_of({}),
                      .inherited = false});
 }
 

@@ -15,6 +15,7 @@ using subsystem::Probe;
 using subsystem::ProbedFile;
 using subsystem::Source;
 using testing::RefusedWith;
+using testing::rights_of;
 
 const ProbedFile kProgram{.error = 0, .unused = 0, .name = {.device = 8, .inode = 42}, .bytes = 1000};
 
@@ -31,9 +32,8 @@ class Uprobe : public ::testing::Test {
                          .event = event,
                          .task = &task,
                          .opener = task,
-                         .privileged = true,
+                         .rights = rights_of({.perfmon = may_probe}),
                          .inherited = false,
-                         .may_probe = may_probe,
                          .file = file});
     }
     subsystem::Answer<subsystem::Wiring> inherit(const abi::Attr& attr, subsystem::EventIndex parent) {
@@ -42,7 +42,7 @@ class Uprobe : public ::testing::Test {
                          .event = 9,
                          .task = &task,
                          .opener = task,
-                         .privileged = true,
+                         .rights = rights_of({}),
                          .inherited = true,
                          .parent = parent});
     }

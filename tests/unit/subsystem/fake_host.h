@@ -45,6 +45,7 @@ class FakeHost final : public Host {
     std::set<std::int32_t> forbidden;   ///< pids that no caller may measure
     std::set<std::int32_t> outsiders;   ///< processes of the machine outside the run
     std::set<EventIndex> poll_changes;  ///< events whose poll state was reported as changed
+    std::size_t credential_looks = 0;   ///< how often it was asked for the rights of a caller
     std::size_t cgroup_looks = 0;       ///< how often it was asked whether a task is in a cgroup
     std::deque<FakeTask> threads;       ///< a deque: references to its elements stay valid
     std::size_t room_for_events = 100'000;
@@ -78,7 +79,10 @@ class FakeHost final : public Host {
         ++cgroup_looks;
         return of(task).cgroup == cgroup;
     }
-    Credentials credentials(const TaskId&) override { return static_cast<const Credentials&>(caller); }
+    Credentials credentials(const TaskId&) override {
+        ++credential_looks;
+        return static_cast<const Credentials&>(caller);
+    }
     MemoryAccount memory_account(const TaskId&) override { return static_cast<const MemoryAccount&>(caller); }
     bool may_measure(const TaskId&, const TaskId& task) override { return !forbidden.contains(task.pid); }
     Limits limits() override { return limits_now; }

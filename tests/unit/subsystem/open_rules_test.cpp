@@ -299,6 +299,13 @@ TEST_F(OpenRights, AtLevelTwoExcludeTheKernelAndCpus) {
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = 0}), RefusedWith(EACCES));
     EXPECT_THAT(try_open(counting(), {.cpu = 0}), Succeeds()) << "the caller's own task on one CPU is allowed";
 }
+TEST_F(OpenRights, AreAskedForOnceAndOnlyIfTheyDecide) {
+    EXPECT_THAT(try_open(counting()), Succeeds());
+    EXPECT_EQ(host.credential_looks, 0u);
+    host.caller.perfmon = true;
+    EXPECT_THAT(try_open(with_kernel(), {.pid = -1, .cpu = 0}), Succeeds());
+    EXPECT_EQ(host.credential_looks, 1u);
+}
 TEST_F(OpenRights, AtLevelOneIncludeTheKernel) {
     host.limits_now.paranoid = 1;
     EXPECT_THAT(try_open(with_kernel()), Succeeds());
