@@ -241,6 +241,21 @@ bool stop_for_signal(Thread& thread, QueuedSignal& signal) {
     return at.signal != 0;
 }
 
+void request_interrupt(const Thread& thread) {
+    change_state(thread, run::trace::kInterrupted, true);
+}
+
+void stop_if_interrupted(Thread& thread) {
+    if (!is_traced(thread, run::trace::kInterrupted)) [[likely]]
+        return;
+    clear_state(thread, run::trace::kInterrupted);
+    std::uint64_t& rax = thread.registers.r[x86_64::rax];
+    TraceeStop at{.where = TraceeStop::interrupted, .registers = shown_registers(thread, kNoCall, rax, false)};
+    stop_with(thread, at, run::trace::kAtSignals);
+    rax = at.registers.rax;
+    after_stop(thread, at);
+}
+
 void keep_trap_flag(const Thread& thread, bool set) {
     change_state(thread, run::trace::kOwnTrapFlag, set);
 }

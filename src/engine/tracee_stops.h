@@ -14,6 +14,10 @@
 // default action. Such a one travels as a SIGTRAP with run::kStoppedSignalCode, which has the real number and code in
 // fields that are free (StoppedSignal).
 //
+// PTRACE_INTERRUPT stops a tracee by the kernel, without a signal. If it makes no system call then, the tracer's
+// engine hides the stop, sends the tracee a SIGTRAP with the code of a StoppedSignal of no number, and lets it go on.
+// The tracee's engine brings the thread to a safepoint and stops it there.
+//
 // Single steps go by Thread::traps_each, as those of a program that sets its trap flag (trap_flag.h). After each stop
 // at a signal at which the tracer has looked at registers the thread forgets all translations: a debugger writes
 // breakpoints into the code, by ptrace or by /proc/PID/mem.
@@ -47,8 +51,8 @@ inline constexpr std::uint64_t kNoCall = ~std::uint64_t{0};  ///< of TracedRegis
 
 /// A stop at a system call or for a signal, in the memory of the stopped thread.
 struct TraceeStop {
-    /// The numbers of ptrace_syscall_info::op, and one more.
-    enum Where : std::uint32_t { elsewhere = 0, before_call = 1, after_call = 2, at_signal = 3 };
+    /// The numbers of ptrace_syscall_info::op, and two more.
+    enum Where : std::uint32_t { elsewhere = 0, before_call = 1, after_call = 2, at_signal = 3, interrupted = 4 };
 
     Where where = elsewhere;
     std::uint32_t seen = 0;      ///< 1: the tracer's engine has continued the thread
@@ -128,6 +132,9 @@ struct StoppedSignal {
     static bool is(const x86_64::SignalInfo& info) {
         return info.signo == kTrap && info.code == run::kStoppedSignalCode;
     }
+    /// What brings the tracee to a safepoint, where it stops without a signal (run::trace::kInterrupted).
+    static x86_64::SignalInfo interrupt() { return packed({}); }
+    static bool is_interrupt(const x86_64::SignalInfo& info) { return is(info) && info.error == 0; }
     static x86_64::SignalInfo unpacked(const x86_64::SignalInfo& packed) {
         x86_64::SignalInfo info = packed;
         info.signo = packed.error;
@@ -140,6 +147,12 @@ struct StoppedSignal {
 /// Stops the thread for the signal, which is about to be delivered. Changes it as the tracer wishes. False: the tracer
 /// has dropped it. Precondition: the thread has run::trace::kAtSignals.
 bool stop_for_signal(Thread& thread, QueuedSignal& signal);
+
+/// Stops the thread for PTRACE_INTERRUPT, if it has run::trace::kInterrupted.
+void stop_if_interrupted(Thread& thread);
+
+/// For the signal handler: has the thread stop at the next safepoint.
+void request_interrupt(const Thread& thread);
 
 /// Follows what the tracer has left in the stop besides registers: single steps, and code that it may have changed.
 void after_stop(Thread& thread, const TraceeStop& stop);

@@ -23,8 +23,9 @@ inline constexpr std::uint32_t kInCall = 4;      ///< the end of the call that t
 inline constexpr std::uint32_t kAtSignals = 8;   ///< stops before a signal is delivered
 inline constexpr std::uint32_t kHasPassed = 16;  ///< the kernel's next stop is for a signal that the tracer has passed
 inline constexpr std::uint32_t kSteps = 32;      ///< the thread stops after its next instruction (PTRACE_SINGLESTEP)
-inline constexpr std::uint32_t kDebugChanged = 128;  ///< the tracer has changed debug registers
 inline constexpr std::uint32_t kOwnTrapFlag = 64;    ///< the application has set its trap flag, so it outlives a step
+inline constexpr std::uint32_t kDebugChanged = 128;  ///< the tracer has changed debug registers
+inline constexpr std::uint32_t kInterrupted = 256;   ///< is to stop at the next safepoint (PTRACE_INTERRUPT)
 }  // namespace trace
 
 struct TraceStates {

@@ -250,6 +250,7 @@ void deliver_and_resume(Thread& thread) {
     if (has_stepped) hooks::after_single_step(thread);
     if (thread.page.safepoint_requested != 0) hooks::serve_safepoint_request(thread);
     if (thread.alarmed) hooks::at_timer_expiry(thread);
+    stop_if_interrupted(thread);
     if (thread.engine->turns != nullptr) gather_pending(signals);
     share_process_signals(thread);
     QueuedSignal signal;

@@ -375,7 +375,10 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user, 
     if (StoppedSignal::is(info)) {
         // The kernel would restart the call of a signal that has no handler.
         restart_interrupted_syscall(thread, user.context);
-        queue(thread, StoppedSignal::unpacked(info), user.context, false);
+        if (StoppedSignal::is_interrupt(info))
+            request_interrupt(thread);
+        else
+            queue(thread, StoppedSignal::unpacked(info), user.context, false);
         return stop(thread, user);
     }
     if (is_safepoint_request(info)) {  // never delivered to the application

@@ -58,6 +58,19 @@ void end_showing(Thread& thread) {
     __atomic_store_n(&thread.signals->shown, 0, __ATOMIC_SEQ_CST);
 }
 
+ShownSignals::ShownSignals(Thread& thread) : thread_(thread) {
+    if (thread.engine->descriptor_signals == 0) [[likely]]
+        return;
+    begin_showing(thread);
+    in_kernel_.emplace(thread, thread.signals->shown);
+}
+
+ShownSignals::~ShownSignals() {
+    if (!in_kernel_) return;
+    in_kernel_.reset();
+    end_showing(thread_);
+}
+
 long interruptible_call_with_signals(Thread& thread, std::uint64_t number, const std::uint64_t (&argument)[6]) {
     begin_showing(thread);
     const SignalsInKernel signals{thread, thread.signals->shown};

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/x86_64/cpu/thread.h"
 
@@ -41,6 +42,20 @@ class SignalsInKernel {
 void begin_showing(x86_64::Thread& thread);
 /// The call has been made, and is not made again.
 void end_showing(x86_64::Thread& thread);
+
+/// While it exists, calls that do not wait see the thread's kept signals in the kernel, as those of
+/// interruptible_call_with_signals() do: threads that take turns try a call before they wait (syscalls/turns/).
+class ShownSignals {
+  public:
+    explicit ShownSignals(x86_64::Thread& thread);
+    ~ShownSignals();
+    ShownSignals(const ShownSignals&) = delete;
+    ShownSignals& operator=(const ShownSignals&) = delete;
+
+  private:
+    x86_64::Thread& thread_;
+    std::optional<SignalsInKernel> in_kernel_;  ///< empty: the process has no such descriptor
+};
 
 /// The same as interruptible_call(), with the kept signals in the kernel.
 long interruptible_call_with_signals(x86_64::Thread& thread, std::uint64_t number, const std::uint64_t (&argument)[6]);

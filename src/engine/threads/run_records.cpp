@@ -224,6 +224,13 @@ run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid) {
     return page.process == 0 || page.process >= run::kMaximumProcesses ? nullptr : process_record(engine, page.process);
 }
 
+bool is_in_call(const Engine& engine, std::int32_t tid) {
+    const std::uint32_t number = live_page_of(engine, tid);
+    if (number == run::kNoPage) return false;
+    const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+    return __atomic_load_n(&page.in_kernel, __ATOMIC_ACQUIRE) != 0;
+}
+
 const char* program_path_of(const Engine& engine, std::int32_t pid) {
     const run::ProcessRecord* const record = record_of_process(engine, pid);
     return record != nullptr ? record->exe : nullptr;

@@ -33,6 +33,9 @@ void for_each_live_program(const Engine& engine, void (*visit)(void* context, co
 /// run has it.
 std::uint32_t page_of_thread(const Engine& engine, std::int32_t tid);
 
+/// Whether the live thread `tid` of this run makes a system call of the program.
+bool is_in_call(const Engine& engine, std::int32_t tid);
+
 /// Whether a live thread of this run has the id `tid` in this process's pid namespace.
 bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 

@@ -335,6 +335,29 @@ class Turns(RepeatedRuns):
         program = f"PROGRAM = {program!r}; exec(PROGRAM)"
         self.assertEqual(self.assert_repeats(PYTHON, "-c", program), b"11 None\n7\n")
 
+    def test_a_descriptor_of_signals_shows_those_that_the_engine_keeps(self):
+        program = """if True:
+            import ctypes, os, select, signal, time
+            wanted = {signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP}
+            signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+            mask = ctypes.c_ulong(sum(1 << (number - 1) for number in wanted))
+            fd = ctypes.CDLL(None).signalfd(-1, ctypes.byref(mask), 0)
+            poll, epoll = select.poll(), select.epoll()
+            poll.register(fd, select.POLLIN)
+            epoll.register(fd, select.EPOLLIN)
+            waits = (lambda: None, poll.poll, epoll.poll, lambda: select.select([fd], [], []))
+            for number in sorted(wanted):
+                for wait in waits:
+                    if os.fork() == 0:
+                        time.sleep(0.01)
+                        os.kill(os.getppid(), number)
+                        os._exit(0)
+                    wait()
+                    print(os.read(fd, 128)[0], os.wait()[1], poll.poll(0))
+            """
+        expected = "".join(f"{number} 0 []\n" * 4 for number in (5, 7, 11))
+        self.assertEqual(self.assert_repeats(PYTHON, "-c", program), expected.encode())
+
     def test_a_process_killed_from_outside_lets_the_others_go_on(self):
         # The program's id is the run's own: outside of it, the process is found by its command line.
         script = "sh -c ': endless; while :; do :; done'; echo ended $?"

@@ -248,6 +248,52 @@ static void interrupts(void) {
     say("end", (u64)next_stop(child));
 }
 
+/// Counts in two registers, which are equal at `counted` only, until a tracer ends the loop.
+__attribute__((noinline)) int counts(void);
+__asm__(
+    ".text\n"
+    "counts: mov $4711, %r13d\n  xor %eax, %eax\n  xor %ecx, %ecx\n"
+    "counted: inc %rax\n  inc %rcx\n  cmp %rax, %rcx\n  je counted\n"
+    "counts_end: ret\n");
+extern char counted[], counts_end[];
+
+/// PTRACE_INTERRUPT, which stops the child without a signal, at any instruction.
+static void seizes(void) {
+    flush();
+    const long child = sys(__NR_fork);
+    if (child == 0) sys(__NR_exit_group, counts());
+    nap_ms(20);
+    must(trace(PTRACE_SEIZE, child, 0, 0) == 0, "seize");
+    struct registers r;
+    siginfo_t info;
+    u64 event = 99;
+    for (int in_loop = 0; in_loop < 20;) {
+        must(trace(PTRACE_INTERRUPT, child, 0, 0) == 0, "interrupt");
+        must(next_stop(child) == (PTRACE_EVENT_STOP << 16 | kTrapped << 8 | 0x7f), "PTRACE_EVENT_STOP");
+        r = look_at(child);
+        in_loop += r.rip >= (u64)counted && r.rip < (u64)counts_end;
+        must(in_loop == 0 || r.r13 == 4711, "its own registers");
+        must(in_loop == 0 || r.rax == r.rcx || (r.rip > (u64)counted && r.rax == r.rcx + 1), "of one moment");
+        must(trace(PTRACE_GETSIGINFO, child, 0, &info) == 0, "siginfo");
+        must(info.si_signo == kTrapped && info.si_code == (PTRACE_EVENT_STOP << 8 | kTrapped), "of the event");
+        must(trace(PTRACE_GETEVENTMSG, child, 0, &event) == 0 && event == 0, "no message");
+        must(trace(PTRACE_CONT, child, 0, 0) == 0, "continued");
+        nap_ms(2);
+    }
+    trace(PTRACE_INTERRUPT, child, 0, 0);
+    siginfo_t stop = {0};
+    must(sys(__NR_waitid, P_PID, child, &stop, 2 | 4 | kWall, 0) == 0, "waitid");
+    say("waitid", (u64)(unsigned)stop.si_status);
+    r = look_at(child);
+    say("step", (u64)trace(PTRACE_SINGLESTEP, child, 0, 0));
+    say("stepped", (u64)next_stop(child));
+    r = look_at(child);
+    r.rcx = ~0ul, r.rax = 42, r.rip = (u64)counts_end;
+    say("set", (u64)trace(PTRACE_SETREGS, child, 0, &r));
+    trace(PTRACE_CONT, child, 0, 0);
+    say("end", (u64)next_stop(child));
+}
+
 static void floating_point(void) {
     const long child = begin_child(vectors);
     go("SIGILL", child, PTRACE_CONT, 0);
@@ -268,6 +314,7 @@ int program(int argc, char** argv, char** envp) {
     steps();
     breaks();
     interrupts();
+    seizes();
     floating_point();
     return 0;
 }

@@ -126,11 +126,13 @@ long call_info(const StoppedTracee& at) {
     return static_cast<long>(bytes);
 }
 
-/// PTRACE_GETSIGINFO: that of a stop at a call (ptrace_do_notify()).
-long shown_signal_info(const Engine& engine, std::int32_t task, std::uint64_t place) {
+/// PTRACE_GETSIGINFO: that of a stop without a signal (ptrace_do_notify()).
+long shown_signal_info(const Engine& engine, std::int32_t task, std::uint64_t place, TraceeStop::Where where) {
     x86_64::SignalInfo info{};
     info.signo = kTrap;
-    info.code = stops_are_marked(engine, task) ? kTrap | kCallMark : kTrap;
+    info.code = where == TraceeStop::interrupted ? kTrap | kInterruptMark
+                : stops_are_marked(engine, task) ? kTrap | kCallMark
+                                                 : kTrap;
     info.address = static_cast<std::uint32_t>(task) | kernel_call(__NR_getuid) << 32;  // si_pid and si_uid
     return copied(guarded_copy(at_address<void>(place), &info, sizeof info));
 }
@@ -210,6 +212,21 @@ bool registers_in_engine(std::int32_t task, TracedRegisters& registers) {
     return true;
 }
 
+bool is_near_safepoint(const Engine& engine, std::int32_t task) {
+    TracedRegisters of_engine{};
+    return !is_error(trace_call(kGetRegisters, task, 0, address_of(&of_engine))) && of_engine.gs_base != 0 &&
+           !is_in_call(engine, task);
+}
+
+bool go_on_to_safepoint(const Engine& engine, std::int32_t task) {
+    const run::ProcessRecord* const process = record_of_thread(engine, task);
+    const x86_64::SignalInfo info = StoppedSignal::interrupt();
+    return process != nullptr &&
+           !is_error(kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(process->pid),
+                                 static_cast<std::uint64_t>(task), static_cast<unsigned>(kTrap), address_of(&info))) &&
+           !is_error(trace_call(kContinue, task));
+}
+
 bool pass_to_engine(std::int32_t task, const x86_64::SignalInfo& info) {
     const auto number = static_cast<std::uint64_t>(info.signo);
     const bool has_handler = StoppedSignal::is(info) || (kAlwaysCaughtSignals & signal_bit(info.signo)) != 0 ||
@@ -243,8 +260,8 @@ bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t ta
         answer = debug_register(engine, task, address, request == kPokeUser, data);
         return true;
     }
-    if (changes_trace || !signal_of(task, info)) return false;
-    if (!is_tracee_stop(info)) {
+    if (changes_trace) return false;
+    if (!signal_of(task, info) || !is_tracee_stop(info)) {  // no signal: a stop of the whole process
         StoppedTracee elsewhere{.task = task, .place = 0, .stop = {}, .address = address, .data = data};
         return answer_elsewhere(request, elsewhere, answer);
     }
@@ -252,7 +269,8 @@ bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t ta
     if (!read_tracee(task, at.place, &at.stop, sizeof at.stop)) return false;
     TracedRegisters& registers = at.stop.registers;
     const bool at_signal = at.stop.where == TraceeStop::at_signal;
-    if (at_signal && request != kGetSignalInfo) at.note_debugger();
+    const bool at_call = at.stop.where == TraceeStop::before_call || at.stop.where == TraceeStop::after_call;
+    if (!at_call && request != kGetSignalInfo) at.note_debugger();
     switch (request) {
         case kPeekUser: return user_word(at, false, answer);
         case kPokeUser: return user_word(at, true, answer);
@@ -265,14 +283,16 @@ bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t ta
             break;
         case kGetCallInfo:
             // The kernel recognises its stops at calls by their mark (ptrace_get_syscall_info()).
-            if (at_signal || !stops_are_marked(engine, task)) at.stop.where = TraceeStop::elsewhere;
+            if (!at_call || !stops_are_marked(engine, task)) at.stop.where = TraceeStop::elsewhere;
             answer = call_info(at);
             break;
-        case kGetSignalInfo: answer = at_signal ? signal_info(at, false) : shown_signal_info(engine, task, data); break;
+        case kGetSignalInfo:
+            answer = at_signal ? signal_info(at, false) : shown_signal_info(engine, task, data, at.stop.where);
+            break;
         // At a call the kernel keeps it for the stop only.
         case kSetSignalInfo: answer = at_signal ? signal_info(at, true) : 0; break;
         case kGetEventMessage: {
-            const std::uint64_t where = at_signal ? 0 : static_cast<std::uint64_t>(at.stop.where);
+            const std::uint64_t where = at_call ? static_cast<std::uint64_t>(at.stop.where) : 0;
             answer = copied(guarded_copy(at_address<void>(data), &where, sizeof where));
             break;
         }

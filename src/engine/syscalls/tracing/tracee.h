@@ -44,6 +44,8 @@ inline constexpr std::uint64_t kDebugRegisters = 848;
 
 /// Of the signal of a stop: the stop is one at a system call.
 inline constexpr std::int32_t kCallMark = 0x80;
+/// The same: it is one of PTRACE_INTERRUPT or of the whole process (PTRACE_EVENT_STOP).
+inline constexpr std::int32_t kInterruptMark = 0x80 << 8;
 
 /// Whether the tracer wants kCallMark (PTRACE_O_TRACESYSGOOD).
 bool stops_are_marked(const Engine& engine, std::int32_t task);
@@ -61,6 +63,13 @@ std::uint64_t place_of_stop(const x86_64::SignalInfo& info);
 /// Reads what the application's registers are while its thread is in its engine, at a stop that the engine has not
 /// made. False: the thread is in translated code, or the engine has only begun.
 bool registers_in_engine(std::int32_t task, TracedRegisters& registers);
+
+/// Whether the stopped thread runs its engine and makes no system call of the program, so that it would come to a
+/// safepoint soon.
+bool is_near_safepoint(const Engine& engine, std::int32_t task);
+
+/// Lets a tracee go on that PTRACE_INTERRUPT has stopped: it stops again at a safepoint. False: the kernel refuses.
+bool go_on_to_safepoint(const Engine& engine, std::int32_t task);
 
 /// Lets a tracee's engine have a signal that the tracee has stopped for: it stops again at a safepoint
 /// (engine/tracee_stops.h). False: the kernel refuses.

@@ -34,8 +34,10 @@ bool hide_stop(std::uint32_t& state, std::int32_t task, const x86_64::SignalInfo
 /// The signal of a stop that the tracee's engine has made.
 std::int32_t signal_of_stop(const Engine& engine, std::int32_t task, const x86_64::SignalInfo& info) {
     TraceeStop stop;
-    if (read_tracee(task, place_of_stop(info), &stop, sizeof stop) && stop.where == TraceeStop::at_signal)
-        return stop.info.signo;
+    if (read_tracee(task, place_of_stop(info), &stop, sizeof stop)) {
+        if (stop.where == TraceeStop::at_signal) return stop.info.signo;
+        if (stop.where == TraceeStop::interrupted) return kTrap | kInterruptMark;
+    }
     return stops_are_marked(engine, task) ? kTrap | kCallMark : kTrap;
 }
 
@@ -49,6 +51,12 @@ std::int32_t shown_signal(const Engine& engine, std::int32_t task, std::int32_t 
     std::uint32_t* const state = trace_state_of(engine, page_of_thread(engine, task));
     if (only_look || state == nullptr) return signal;
     return hide_stop(*state, task, info) ? 0 : signal;
+}
+
+/// The same of a stop with one of the kernel's events, which `code` has above the signal.
+std::int32_t shown_event(const Engine& engine, std::int32_t task, std::int32_t code, bool only_look = false) {
+    if (only_look || code != (kTrap | kInterruptMark) || !is_near_safepoint(engine, task)) return code;
+    return go_on_to_safepoint(engine, task) ? 0 : code;
 }
 
 /// Whether the whole call is to be made again after a stop was hidden: a thread that takes turns gives its turn away
@@ -85,10 +93,10 @@ long wait4(Call& call) {
         const auto child = static_cast<std::int32_t>(got);
         const bool lives = (status & 0xff) == 0x7f || status == 0xffff;  // has stopped or continued
         correct_usage_of_child(call.thread, child, call.argument[3], !lives);
-        // Stopped by a signal, and not by a ptrace event, which has its number from bit 16 on (ptrace(2)).
-        const bool stopped = (status & 0xff) == 0x7f && status >> 16 == 0;
-        if (!stopped) return got;
-        const std::int32_t signal = shown_signal(call.engine, child, status >> 8);
+        if ((status & 0xff) != 0x7f) return got;
+        // A ptrace event has its number from bit 16 on (ptrace(2)).
+        const std::int32_t signal = status >> 16 == 0 ? shown_signal(call.engine, child, status >> 8)
+                                                      : shown_event(call.engine, child, status >> 8);
         if (signal == 0 && begins_again(call, call.argument[2])) return kRestartSyscall;
         if (signal == 0) continue;
         status = signal << 8 | 0x7f;
@@ -112,7 +120,8 @@ long waitid(Call& call) {
         if (info.pid != 0)
             correct_usage_of_child(call.thread, info.pid, call.argument[4], !stays && info.code <= kChildDumped);
         if (info.code != kChildTrapped) return got;
-        const std::int32_t signal = shown_signal(call.engine, info.pid, info.status, stays);
+        const std::int32_t signal = info.status >> 8 == 0 ? shown_signal(call.engine, info.pid, info.status, stays)
+                                                          : shown_event(call.engine, info.pid, info.status, stays);
         if (signal == 0 && begins_again(call, call.argument[3])) return kRestartSyscall;
         if (signal == 0) continue;
         info.status = signal;

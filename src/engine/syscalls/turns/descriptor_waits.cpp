@@ -38,7 +38,8 @@ bool watch_descriptor(void* context, int milliseconds) {
                        static_cast<std::uint64_t>(milliseconds)) != 0;
 }
 
-bool is_ready(pollfd& about) {
+bool is_ready(Thread& thread, pollfd& about) {
+    const ShownSignals shown{thread};
     about.revents = 0;
     return kernel_call(__NR_poll, address_of(&about), 1, 0) != 0;
 }
@@ -69,7 +70,7 @@ bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     wait.outside = file.outside;
     if (file.is_socket)
         wait.deadline = deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
-    while (!is_ready(about)) {
+    while (!is_ready(call.thread, about)) {
         const Ended ended = wait_or_interrupt(call.thread, wait, true, answer);
         if (ended == Ended::timed_out) answer = -EAGAIN;
         if (ended != Ended::woken) return false;
@@ -181,7 +182,7 @@ long write_some(const Call& call, const File& file, std::uint64_t done) {
     if (got != -EOPNOTSUPP) return got;
     // A kernel before 6.4: a page fits where the pipe is ready.
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
-    if (!is_ready(about)) return -EAGAIN;
+    if (!is_ready(call.thread, about)) return -EAGAIN;
     part.number = __NR_writev;
     part.argument[1] = address_of(rest.range);
     part.argument[2] = std::min<std::uint64_t>(rest.count, 1);
@@ -248,7 +249,7 @@ bool waits_to_read(const Call& call) {
     const bool has_timers = call.engine.timers != nullptr;
     if ((turns::is_alone(call.thread) && !has_timers) || wants_no_wait(call)) return false;
     pollfd about{fd, POLLIN, 0};
-    return !is_ready(about) && !is_non_blocking(call.argument[0]);
+    return !is_ready(call.thread, about) && !is_non_blocking(call.argument[0]);
 }
 
 }  // namespace
@@ -289,7 +290,7 @@ bool write_like(Call& call, long& answer) {
     std::uint64_t done = 0;
     if (alone && write_alone(call, bytes, done, answer)) return true;
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
-    if (is_short && !alone && is_ready(about) && !is_non_blocking(call.argument[0])) return false;
+    if (is_short && !alone && is_ready(call.thread, about) && !is_non_blocking(call.argument[0])) return false;
     const File file = file_of(call.engine, call.argument[0]);
     if (file.is_regular) return false;
     const bool within = (file.pipe != 0 || file.is_socket) &&

@@ -71,6 +71,7 @@ long try_until(const Trial& trial, std::uint64_t deadline, bool (*watch)(void*, 
 }
 
 long attempt_poll(const Trial& trial) {
+    const ShownSignals shown{trial.call.thread};
     return kernel_call(__NR_poll, trial.call.argument[0], trial.call.argument[1], 0);
 }
 
@@ -142,6 +143,7 @@ struct Selection {
 };
 
 long select_for(const Selection& selection, long ms) {
+    const ShownSignals shown{selection.call.thread};
     Sets& sets = selection.sets;
     for (unsigned i = 0; i < 3; ++i) std::copy_n(sets.wanted[i], sets.bytes, sets.found[i]);
     timespec time{ms / 1000, ms % 1000 * 1'000'000};
@@ -201,6 +203,7 @@ long select_in_turns(Call& call, std::uint64_t deadline, bool masked) {
 
 long attempt_epoll(const Trial& trial) {
     const Call& call = trial.call;
+    const ShownSignals shown{call.thread};
     return kernel_call(__NR_epoll_wait, call.argument[0], call.argument[1], call.argument[2], 0);
 }
 
