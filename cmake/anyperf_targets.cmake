@@ -15,7 +15,10 @@ target_compile_features(anyperf_options INTERFACE cxx_std_23)
 target_compile_options(anyperf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # False warnings of GCC 12 at -O3 about lengths in the standard library's strings and vectors (GCC bugs 105651, 105329).
-    target_compile_options(anyperf_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+    # With link-time optimisation the linker makes them.
+    set(anyperf_false_warnings -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+    target_compile_options(anyperf_options INTERFACE ${anyperf_false_warnings})
+    target_link_options(anyperf_options INTERFACE ${anyperf_false_warnings})
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     # std::stable_sort of GCC 12's library calls a function that the same library declares deprecated.
     target_compile_options(anyperf_options INTERFACE -Wno-deprecated-declarations)
