@@ -36,6 +36,7 @@ struct Program {
     char path[4096] = {};  ///< the path that /proc/self/exe shows
     std::uint64_t vdso_start = 0;
     std::uint64_t vdso_end = 0;
+    std::uint64_t first_mapping = 0;  ///< where the kernel would have placed the process's first; 0: not known
 };
 
 /// There is one in each process, in memory that begins as zeros. `cache.lock` protects what threads change
@@ -91,8 +92,8 @@ struct Engine {
     std::uint64_t pages_accounted =
         0;                            ///< touched pages of the cache that own_faults.h has added to the process record
     std::uint64_t pid_namespace = 0;  ///< inode of the process's pid namespace
-    Arena* arena_near_engine = nullptr;  ///< the first arena, which has the entry and exit routines
-    Thread* threads = nullptr;           ///< list of all threads (thread_list.h); under the cache's lock
+    Arena* first_arena = nullptr;     ///< near the first mappings of the program; has the entry and exit routines
+    Thread* threads = nullptr;        ///< list of all threads (thread_list.h); under the cache's lock
     /// The list of the threads that only the parent has, whose memory the child of a fork still maps.
     Thread* lost_threads = nullptr;
     agent::Process* agent = nullptr;  ///< the agent's state of this process; null until it has one

@@ -39,6 +39,7 @@
 
 #include "engine/cache/arena.h"
 #include "engine/cache/block.h"
+#include "engine/cache/fixed_places.h"
 #include "engine/cache/page_index.h"
 #include "engine/cache/pool.h"
 #include "engine/cache/recorded_segment.h"
@@ -162,6 +163,7 @@ class Cache {
     Pool<RecordedSegment, 1u << 23> recorded_segments;
     Pool<RecordedAccess, 1u << 24> recorded_accesses;
     ExecutableMap executable;  ///< what the application may execute
+    FixedPlaces fixed_places;  ///< of code, for the models of branch predictors; written at the start only
     Arena arenas[kMaximumArenas];
     std::uint32_t arena_count = 0;
 

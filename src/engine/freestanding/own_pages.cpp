@@ -36,6 +36,10 @@ std::uint64_t OwnPages::bytes() {
 // syscalls/application_maps.cpp).
 OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
+    return lowest_in(start, end);
+}
+
+OwnPages::Range OwnPages::lowest_in(std::uint64_t start, std::uint64_t end) const {
     Range first;
     for (std::size_t i = 0; i < used_; ++i) {
         const Range& range = ranges_[i];
@@ -43,6 +47,32 @@ OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
         if (first.end == 0 || range.start < first.start) first = range;
     }
     return first;
+}
+
+void OwnPages::set_area(Range area) {
+    const LockGuard held{lock_};
+    area_ = area;
+    next_ = area.start;
+}
+
+// From the last place on, and then from the start: what was freed lately is not used at once, so that a pointer to it
+// faults.
+std::uint64_t OwnPages::next_place(std::uint64_t bytes) {
+    const LockGuard held{lock_};
+    if (bytes > area_.end - area_.start) return 0;
+    for (bool again = false;;) {
+        if (next_ > area_.end || bytes > area_.end - next_) {
+            if (again) return 0;
+            again = true;
+            next_ = area_.start;
+        }
+        const Range taken = lowest_in(next_, next_ + bytes);
+        if (taken.end == 0) {
+            next_ += bytes;
+            return next_ - bytes;
+        }
+        next_ = taken.end;
+    }
 }
 
 }  // namespace anyperf::engine

@@ -6,7 +6,28 @@ namespace {
 
 constexpr std::uint64_t kGuardBytes = kPageBytes;  // on either side
 
+/// Address space for the engine: in its own area, or where the kernel likes.
+long reserve_own(std::uint64_t bytes, int flags) {
+    constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    const std::uint64_t place = (flags & MAP_32BIT) == 0 ? own_pages.next_place(bytes) : 0;
+    if (place != 0) {
+        // Before Linux 4.17 the kernel maps elsewhere if the application has memory there.
+        const long got = map_pages(place, bytes, PROT_NONE, kReserved | MAP_FIXED_NOREPLACE);
+        if (got != -EEXIST) return got;
+    }
+    return map_pages(0, bytes, PROT_NONE, kReserved | (flags & MAP_32BIT));
+}
+
 }  // namespace
+
+std::uint64_t begin_own_area() {
+    const long got = map_pages(0, kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (is_error(got)) return 0;
+    const auto first = static_cast<std::uint64_t>(got);
+    kernel_call(__NR_munmap, first, kPageBytes);
+    if (first > kOwnAreaBytes) own_pages.set_area({first - kOwnAreaBytes, first});
+    return first;
+}
 
 void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes) {
     kernel_call(__NR_madvise, start, bytes, MADV_DONTDUMP);
@@ -16,7 +37,7 @@ void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes) {
 long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd, std::uint64_t offset) {
     const std::uint64_t inside = page_up(bytes);
     const std::uint64_t all = inside + 2 * kGuardBytes;
-    const long got = map_pages(0, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & MAP_32BIT));
+    const long got = reserve_own(all, flags);
     if (is_error(got)) return got;
     const auto start = static_cast<std::uint64_t>(got);
     const std::uint64_t place = start + kGuardBytes;

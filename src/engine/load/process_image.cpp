@@ -10,6 +10,7 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "engine/freestanding/pages.h"
@@ -66,6 +67,17 @@ void add_vdso(Engine& engine, std::uint64_t start) {
     engine.program.vdso_start = start;
     engine.program.vdso_end = end;
     engine.cache.executable.add({start, end, false, false});
+}
+
+/// Says where the code of the vDSO, the program and the mappings would be if nothing was random (FixedPlaces). Programs
+/// seldom map more than the engine leaves room for, and the kernel places mappings below the first one.
+void fix_places(FixedPlaces& places, const Program& program, const Image& image) {
+    constexpr std::uint64_t kVdsoBase = 0x7fffff000000;
+    constexpr std::uint64_t kMappingsBase = 0x7fd000000000;
+    places.add(program.vdso_start, program.vdso_end, kVdsoBase);
+    const std::uint64_t mappings = program.first_mapping - std::min(program.first_mapping, kOwnAreaBytes);
+    if (image.bias >= kPieBase && image.bias < mappings) places.add(image.bias, image.end, kPieBase);
+    places.add(mappings, program.first_mapping + kPageBytes, kMappingsBase);
 }
 
 /// Sets what the kernel knows of the image: break, arguments, environment, auxiliary vector (prctl(2) PR_SET_MM_MAP).
@@ -146,6 +158,7 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
     if (file.loader.fd >= 0) note_executed(engine, file.loader.fd);
     file.close();
     add_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
+    fix_places(engine.cache.fixed_places, engine.program, *program);
     const bool seeded = engine.run != nullptr && engine.run->deterministic != 0;
     const auto words = rewrite_start_stack(
         stack, {path, &*program, &file.program, loader_base, dropped, seeded ? &engine.random : nullptr, engine.run});

@@ -83,6 +83,7 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
     models::Branches& branches = models_.branches;
     const std::uint64_t end = segment.pc + segment.bytes;
     const std::uint64_t pc = end - segment.last_bytes;
+    const std::uint64_t place = place_of(pc);
     const auto note = [&](std::uint8_t kind, bool mispredicted) {
         if ((recorded_kinds_ & kind) != 0) models_.noted_branches.add(pc, mispredicted);
         if (mispredicted) models_.stalls.resolved(segment.resolving);
@@ -90,7 +91,7 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
     switch (segment.control()) {
         case Control::conditional:
         case Control::rcx_branch: {
-            const bool mispredicted = branches.conditional(pc, next, next != end);
+            const bool mispredicted = branches.conditional(place, place + (next - pc), next != end);
             if (next != end) {
                 note(branch::kConditional, mispredicted);
             } else if (mispredicted) {
@@ -100,12 +101,12 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
             break;
         }
         case Control::jump: note(branch::kJump, false); break;
-        case Control::jump_indirect: note(branch::kIndirectJump, branches.indirect_jump(pc, next)); break;
+        case Control::jump_indirect: note(branch::kIndirectJump, branches.indirect_jump(place, next)); break;
         case Control::call:
             branches.call(end);
             note(branch::kCall, false);
             break;
-        case Control::call_indirect: note(branch::kIndirectCall, branches.indirect_call(pc, next, end)); break;
+        case Control::call_indirect: note(branch::kIndirectCall, branches.indirect_call(place, next, end)); break;
         case Control::ret: note(branch::kReturn, branches.ret(next)); break;
         default: break;
     }

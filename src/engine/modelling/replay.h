@@ -33,6 +33,8 @@ class Replay {
     /// Replays the branch at the end of a segment, which went to `next`. A conditional branch to the instruction after
     /// it counts as not taken.
     void branch(const RecordedSegment& segment, std::uint64_t next);
+    /// Where the models see this code.
+    std::uint64_t place_of(std::uint64_t pc) const { return thread_.engine->cache.fixed_places.of(pc); }
     /// Replays one access or fetch, or both accesses of a REP string instruction at `pc`. Returns the next entry of the
     /// list, which ends at `end`.
     const RecordedAccess* replay(const RecordedAccess* access, const RecordedAccess* end, const std::uint64_t* words,

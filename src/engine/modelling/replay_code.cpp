@@ -120,6 +120,7 @@ class SegmentCode {
     /// Where branches are noted, Replay::branch() does all of it.
     SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const std::uint8_t* leave)
         : out_(out),
+          replay_(replay),
           notes_branches_(replay.notes_branches()),
           segment_(segment),
           first_(replay.first_access(segment)),
@@ -352,20 +353,21 @@ class SegmentCode {
     void write_conditional() {
         const std::uint64_t end = segment_.pc + segment_.bytes;
         const std::uint64_t pc = end - segment_.last_bytes;
+        const std::uint64_t place = replay_.place_of(pc);
         out_.load(rsi, r15, offsetof(RecordedSegment, pc));
         out_.load(r8, rbp, offsetof(Frame, directions));
         out_.mov(rdx, end);
         out_.xor32(rcx, rcx);
         out_.cmp(rsi, rdx);
         out_.set(Condition::not_equal, rcx);
-        site_ = static_cast<std::int64_t>(sites_.index_of(pc));
+        site_ = static_cast<std::int64_t>(sites_.index_of(place));
         out_.load8(rdi, r8, site_);
         out_.cmp(rdi, models::Sites::kBoth);
         one_way_ = out_.jcc_far(Condition::not_equal);
         out_.load(r9, rbp, offsetof(Frame, history));
         out_.load32(r10, r9, 0);
-        write_counter(pc);
-        write_path(pc);
+        write_counter(place);
+        write_path(place, place - pc);
         after_branch_ = out_.at();
     }
 
@@ -374,10 +376,10 @@ class SegmentCode {
     //   mov edi, eax ; shr $31, eax ; xor ecx, eax ; xor $1, eax ; add rax, (r8)       wrong
     //   xor edx, edx ; sub eax, edx ; and RESOLVING, edx ; add rdx, RESOLVED(rbp)
     //   lea -1(rdi,rcx,2), edi, between -2 and 1            train
-    void write_counter(std::uint64_t pc) {
+    void write_counter(std::uint64_t place) {
         out_.load(r11, rbp, offsetof(Frame, counters));
         out_.add(r11, r10);
-        out_.lea(r11, r11, static_cast<std::int32_t>(models::Gshare::site(gshare_->bits(), pc)));
+        out_.lea(r11, r11, static_cast<std::int32_t>(models::Gshare::site(gshare_->bits(), place)));
         out_.load8_signed(rdi, r11);
         out_.mov32(rax, rdi);
         out_.shr32(rax, 31);
@@ -401,11 +403,15 @@ class SegmentCode {
         out_.store8(rdi, r11);
     }
 
-    //   lea (rsi,rsi), rdx ; xor PC, rdx ; imul MIXING, rdx ; shr $56, rdx
+    //   add MOVED, rsi ; lea (rsi,rsi), rdx ; xor PLACE, rdx ; imul MIXING, rdx ; shr $56, rdx
     //   lea (,r10,4), rax ; add rdx, rax ; and MASK, eax ; test ecx, ecx ; cmovz r10, rax ; mov eax, (r9)
-    void write_path(std::uint64_t pc) {
+    void write_path(std::uint64_t place, std::uint64_t moved) {
+        if (moved != 0) {
+            out_.mov(rax, moved);
+            out_.add(rsi, rax);
+        }
         out_.lea_twice(rdx, rsi, 0);
-        out_.mov(rax, pc);
+        out_.mov(rax, place);
         out_.xor_(rdx, rax);
         out_.mov(rax, models::kMixing);
         out_.imul(rdx, rax);
@@ -466,6 +472,7 @@ class SegmentCode {
     }
 
     ReplayEmitter& out_;
+    Replay& replay_;
     bool notes_branches_;
     const RecordedSegment& segment_;
     const RecordedAccess* first_;

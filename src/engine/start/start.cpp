@@ -94,9 +94,11 @@ void decide_about_traces(Engine& engine) {
 /// Makes the process's Engine, or ends the process with a message.
 Engine& make_engine(const StartArgument& argument) {
     add_own_image();
+    const std::uint64_t first_mapping = begin_own_area();
     void* const memory = reserve_pages(page_up(sizeof(Engine)));
     if (memory == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
     auto& engine = *new (memory) Engine;
+    engine.program.first_mapping = first_mapping;
     if (argument.run_fd >= 0) {
         if (!map_run_memory(engine, argument.facts_fd, argument.run_fd))
             refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
@@ -120,13 +122,14 @@ Engine& make_engine(const StartArgument& argument) {
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
-    if (reserved) engine.arena_near_engine = x86_64::prepared_arena(engine.cache, address_of(&engine));
-    if (engine.arena_near_engine == nullptr || !emit_routines(*engine.arena_near_engine, engine.routines))
+    // It serves the code of the loader and the libraries, too.
+    if (reserved) engine.first_arena = x86_64::prepared_arena(engine.cache, first_mapping);
+    if (engine.first_arena == nullptr || !emit_routines(*engine.first_arena, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
                "raise the limit on address space (ulimit -v)");
     if (engine.run != nullptr && !engine.cache.deterministic)
         engine.store.begin(engine.run->store_path, engine.run->cpu_signature, engine.cache.presented,
-                           *engine.arena_near_engine);
+                           *engine.first_arena);
     engine.routines.dispatch = dispatch;
     engine.routines.deliver = deliver_and_resume;
     if (!make_initial_vector_state(engine))

@@ -1,9 +1,8 @@
 // presets.cpp: the named machines.
 //
 // Each row of kPresets names the source of its sizes, ways and latencies. The replacement policy of a CPU is rarely
-// published: those here are the nearest that machine.h has and that the number of ways allows. Latencies of divisions
-// and of additions of floats on spr, and of divisions of 32 bits on zen4, are those of LLVM's models
-// (X86SchedSapphireRapids.td, X86ScheduleZnver4.td). On the other machines they are estimates.
+// published: those here are the nearest that machine.h has and that the number of ways allows. Where each value of a
+// pipeline comes from is in docs/models.md ("Cycles").
 //
 // In each machine the sets of a cache are a power of two, its ways under tree-PLRU are too, and all caches have lines
 // of one size. tests/unit/models/core_test.cpp compares every preset with a plain simulator.

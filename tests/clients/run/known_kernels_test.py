@@ -154,8 +154,7 @@ class KnownKernels(CompiledProgram):
         values = 32768
         unsorted, ordered = (self.grown("skl", "branch-misses", kernel, 2, 4)[0] / 2 for kernel in ("unsorted", "sorted"))
         self.assertGreater(unsorted, values / 3)
-        # 336 were measured on a Zen 5.
-        self.assertLess(ordered, values / 50)
+        self.assertLess(ordered, values / 500, "each change of direction, and little else")
 
     def test_a_chase_has_its_knees_where_the_machine_has_its_levels(self):
         loads = 30000

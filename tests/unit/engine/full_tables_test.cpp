@@ -52,5 +52,21 @@ TEST(OwnPages, RefuseARangeBeyondTheirCapacity) {
     EXPECT_TRUE(pages->touches(kBeyond, kBeyond + kPage));
 }
 
+TEST(OwnPages, GivePlacesOfTheirAreaThatAreNotTaken) {
+    constexpr std::uint64_t kPage = 4096;
+    const auto pages = std::make_unique<OwnPages>();
+    EXPECT_EQ(pages->next_place(kPage), 0U) << "no area";
+    pages->set_area({16 * kPage, 24 * kPage});
+    pages->add(18 * kPage, 19 * kPage);
+    EXPECT_EQ(pages->next_place(kPage), 16 * kPage);
+    EXPECT_EQ(pages->next_place(2 * kPage), 19 * kPage) << "after what is taken";
+    EXPECT_EQ(pages->next_place(3 * kPage), 21 * kPage);
+    EXPECT_EQ(pages->next_place(2 * kPage), 16 * kPage) << "from the start again; nobody has kept those";
+    pages->add(20 * kPage, 25 * kPage);
+    EXPECT_EQ(pages->next_place(3 * kPage), 0U) << "no gap is that large";
+    EXPECT_EQ(pages->next_place(kPage), 16 * kPage);
+    EXPECT_EQ(pages->next_place(9 * kPage), 0U);
+}
+
 }  // namespace
 }  // namespace anyperf::engine

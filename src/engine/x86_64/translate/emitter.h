@@ -209,6 +209,12 @@ class Emitter {
         if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
         byte(0x0f), byte(0xb6), byte(pair(to, from));
     }
+    void movzx_ch() { byte(0x0f), byte(0xb6), byte(0xcd); }  // movzx ecx, ch
+    void lea32_ecx_and_twice(Register reg) {                 // lea ecx, [rcx + 2 * reg]
+        byte(static_cast<std::uint8_t>(0x40 | (reg >= r8 ? 2 : 0)));
+        byte(0x8d), byte(0x0c), byte(static_cast<std::uint8_t>(0x41 | (reg & 7) << 3));
+    }
+    void lea32_ecx_by_nine() { byte(0x8d), byte(0x0c), byte(0xc9); }  // lea ecx, [rcx + 8 * rcx]
     void not_(Register reg) { byte(reg >= r8 ? 0x49 : 0x48), byte(0xf7), byte(pair(rdx, reg)); }  // touches no flag
     void not32(Register reg) {  // likewise; the upper half becomes 0
         if (reg >= r8) byte(0x41);

@@ -117,8 +117,9 @@ void Translation::predict_conditional(std::uint64_t address, std::uint64_t next,
     if (!counting_.predicting) return;
     const models::BranchUnit& unit = counting_.machine->branches;
     const Branches::Places places = Branches::places(unit);
-    const std::size_t site = at(places.sites + Sites::index_of(unit.site_bits, address));
-    const std::size_t counter = at(places.direction + Gshare::site(unit.table_bits, address));
+    const std::uint64_t place = cache_.fixed_places.of(address);
+    const std::size_t site = at(places.sites + Sites::index_of(unit.site_bits, place));
+    const std::size_t counter = at(places.direction + Gshare::site(unit.table_bits, place));
     const std::uint8_t way = taken ? Sites::kTaken : Sites::kNotTaken;
     const bool flags_dead = flags_are_dead(cache_.executable, next, kFlagDepth, tail, code_pages());
     if (!flags_dead) {
@@ -135,7 +136,7 @@ void Translation::predict_conditional(std::uint64_t address, std::uint64_t next,
     const std::uint8_t* const trained = hot_.at();
     if (taken) {
         static_assert(Gshare::kShift == 2);
-        hot_.lea32_by_four(rcx, rcx, Gshare::path(address, next));
+        hot_.lea32_by_four(rcx, rcx, Gshare::path(place, place + (next - address)));
         hot_.movzx16(rcx, rcx);
         hot_.store_gs32(rcx, at(places.history));
     }
@@ -247,19 +248,26 @@ void Translation::predict_indirect(std::uint64_t address, std::uint8_t kind) {
     const models::BranchUnit& unit = counting_.machine->branches;
     const Branches::Places places = Branches::places(unit);
     const std::size_t history = at(places.target_history);
-    const std::size_t targets = at(places.targets + std::size_t{IndirectTargets::kEntryBytes} *
-                                                        IndirectTargets::site(unit.target_bits, address));
-    static_assert(IndirectTargets::kEntryBytes == 4);
+    const std::size_t targets =
+        at(places.targets + std::size_t{IndirectTargets::kEntryBytes} *
+                                IndirectTargets::site(unit.target_bits, cache_.fixed_places.of(address)));
+    static_assert(IndirectTargets::kEntryBytes == 4 && IndirectTargets::kHintFactor == 9U * 4 * 4);
+    static_assert(kTargetRegister == rcx);
     hot_.load_gs32(kScratchRegister, history);
     hot_.load_gs32_at(kScratchRegister, kScratchRegister, targets);
     std::uint8_t* const wrong = compare_prediction();
     const std::uint8_t* const compared = hot_.at();
     hot_.load_gs(kTargetRegister, kTarget);
+    hot_.lea32_ecx_by_nine();
+    hot_.lea32_by_four(rcx, rcx, 0);
+    hot_.lea32_by_four(rcx, rcx, 0);
+    hot_.movzx_ch();  // IndirectTargets::hint()
     hot_.load_gs32(kScratchRegister, history);
-    hot_.lea32_sum(kScratchRegister, kScratchRegister, kTargetRegister, 0);
-    hot_.lea32_by_four(kScratchRegister, kScratchRegister, 0);
+    hot_.lea32_ecx_and_twice(kScratchRegister);
+    hot_.lea32_by_four(kScratchRegister, rcx, 0);
     hot_.movzx16(kScratchRegister, kScratchRegister);
     hot_.store_gs32(kScratchRegister, history);
+    hot_.load_gs(kTargetRegister, kTarget);
 
     hot_.bind_far(wrong, cold_.at());
     cold_.load_gs(kTargetRegister, kTarget);
