@@ -27,7 +27,7 @@ struct Options {
     std::string input = "perf.data";
     std::vector<std::string> keys;  ///< empty: default_keys()
     SymbolOptions symbols;
-    double percent_limit = 0.0;
+    std::optional<double> percent_limit;
     std::string parents;               ///< of --parent
     std::vector<std::string> columns;  ///< -F; empty: shares, and the keys
     std::string separator;             ///< -t
@@ -132,7 +132,7 @@ Result<StackOptions> stacks_of(const Options& options) {
     using profile::CallOrder;
     if (!options.stacks && !options.inverted) return StackOptions{};
     const CallOrder order = options.inverted || options.children ? CallOrder::caller : CallOrder::callee;
-    return stack_options(options.stacks.value_or(""), order);
+    return stack_options(options.stacks.value_or(""), order, options.percent_limit);
 }
 
 /// The keys and the columns, as far as the options say. With -F its keys are those of the rows.
@@ -143,7 +143,7 @@ Result<TableOptions> table_of(const Options& options) {
                        .groups = options.groups,
                        .sorting_event = options.sorting_event,
                        .stacks = stacks,
-                       .percent_limit = options.percent_limit,
+                       .percent_limit = options.percent_limit.value_or(0.0),
                        .keys_are_chosen = !options.keys.empty(),
                        .only_with_parent = options.only_with_parent};
     std::vector<profile::Key>& keys = table.rows.keys;

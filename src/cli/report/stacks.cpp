@@ -236,8 +236,10 @@ class StackWriter {
 
 }  // namespace
 
-Result<StackOptions> stack_options(const std::string& text, profile::CallOrder default_order) {
+Result<StackOptions> stack_options(const std::string& text, profile::CallOrder default_order,
+                                   std::optional<double> percent_limit) {
     StackOptions options{.style = Style::graph, .order = default_order};
+    options.least_percent = percent_limit.value_or(options.least_percent);
     std::size_t numbers = 0;
     for (const std::string_view word : split_at_commas(text)) {
         if (word.empty() || word == "function" || word == "fp") continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,10 @@ struct StackOptions {
     std::size_t most = ~std::size_t{0};  ///< functions that one function is shown with
 };
 
-/// The value of -g: words and numbers with commas, as for perf report. Error: a word is unknown.
-Result<StackOptions> stack_options(const std::string& text, profile::CallOrder default_order);
+/// The value of -g: words and numbers with commas, as for perf report. `percent_limit`: --percent-limit, which is the
+/// least share of functions if `text` has none. Error: a word is unknown.
+Result<StackOptions> stack_options(const std::string& text, profile::CallOrder default_order,
+                                   std::optional<double> percent_limit);
 
 /// What is shown of a report, beyond its keys.
 struct TableOptions {
