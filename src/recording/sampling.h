@@ -64,9 +64,9 @@ inline constexpr std::uint64_t kDefaultFrequency = 4000;
 
 /// An event to be recorded.
 struct SampledEvent {
-    events::Event event;     ///< its attr is complete, with disabled, inherit, sample_type and read_format
-    std::size_t leader = 0;  ///< index of its group's leader; its own if it leads or is alone
-    bool tracks = false;     ///< its rings get the records of names and maps
+    events::Event event;      ///< its attr is complete, with disabled, inherit, sample_type and read_format
+    std::size_t leader = 0;   ///< index of its group's leader; its own if it leads or is alone
+    bool tracks = false;      ///< its rings get the records of names and maps
     std::string filter = {};  ///< of a tracepoint: for which hits it has samples (PERF_EVENT_IOC_SET_FILTER)
 };
 
