@@ -47,7 +47,7 @@ class IndirectTargets {
     static constexpr std::uint32_t hint(std::uint64_t target) {
         return static_cast<std::uint32_t>(target * kHintFactor >> 8 & 0xff);
     }
-    static constexpr std::uint64_t kHintFactor = 9 * 16;
+    static constexpr std::uint64_t kHintFactor = std::uint64_t{9} * 16;
     /// What a site adds to the history for an index.
     static constexpr std::uint32_t site(unsigned bits, std::uint64_t address) {
         return static_cast<std::uint32_t>(mixed(address) >> (65 - bits));
