@@ -115,6 +115,8 @@ def compare(case, anyperf, answer_of, times):
 
 def compare_all(cases, anyperf, answer_of, times, jobs, keep):
     """The comparisons of all cases, as they end. Outputs of those that differ are written to `keep`, if given."""
+    if keep:
+        pathlib.Path(keep).mkdir(parents=True, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         runs = [pool.submit(compare, case, anyperf, answer_of, times) for case in cases]
         for run in concurrent.futures.as_completed(runs):
