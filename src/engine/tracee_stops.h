@@ -49,7 +49,7 @@ static_assert(sizeof(TracedRegisters) == 216);
 
 inline constexpr std::uint64_t kNoCall = ~std::uint64_t{0};  ///< of TracedRegisters::call
 
-/// A stop at a system call or for a signal, in the memory of the stopped thread.
+/// A stop at a system call, for a signal or for PTRACE_INTERRUPT, in the memory of the stopped thread.
 struct TraceeStop {
     /// The numbers of ptrace_syscall_info::op, and two more.
     enum Where : std::uint32_t { elsewhere = 0, before_call = 1, after_call = 2, at_signal = 3, interrupted = 4 };
@@ -62,6 +62,8 @@ struct TraceeStop {
     std::uint32_t padding = 0;
     TracedRegisters registers{};
     x86_64::SignalInfo info{};  ///< at_signal: of the signal
+
+    bool is_at_call() const { return where == before_call || where == after_call; }
 };
 static_assert(sizeof(TraceeStop) % 8 == 0, "it is read and written by words");
 

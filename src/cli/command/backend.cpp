@@ -146,10 +146,6 @@ events::Machine presented_machine(const std::filesystem::path& front) {
     return machine ? *machine : events::Machine::read_with_overlay(front);
 }
 
-}  // namespace
-
-namespace {
-
 /// The presented machine with the names of this machine's CPU. No value: it is not AMD's. The names of an Intel CPU are
 /// those of the virtual PMU, or have codes that mean something else there.
 std::optional<events::Machine> presented_amd_machine(const std::filesystem::path& front) {

@@ -25,10 +25,6 @@ std::string fields_file(const events::Event& event) {
 
 }  // namespace
 
-std::string filter_without_process(int pid) {
-    return fmt::format("common_pid != {}", pid);
-}
-
 // CLI11 keeps the texts of one option in order, and parse_order() has an entry for each option in the order of the
 // command line.
 Result<std::vector<EventFilter>> assign_filters(const CLI::App& verb, const std::vector<std::string>& texts) {
@@ -40,8 +36,8 @@ Result<std::vector<EventFilter>> assign_filters(const CLI::App& verb, const std:
     std::size_t used = 0;
     for (const CLI::Option* option : verb.parse_order()) {
         events += option == event ? 1 : 0;
-        if (option != filter && (option != without_self || without_self == nullptr)) continue;
-        const std::string text = option == filter ? texts.at(used++) : filter_without_process(getpid());
+        if (option != filter && option != without_self) continue;
+        const std::string text = option == filter ? texts.at(used++) : fmt::format("common_pid != {}", getpid());
         if (events == 0)
             return std::unexpected(Error{option == filter ? "bad --filter " + text : "bad --exclude-perf",
                                          "there is no -e before it",

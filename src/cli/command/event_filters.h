@@ -22,9 +22,6 @@ struct EventFilter {
     std::string text;
 };
 
-/// Whose hits of a tracepoint are left out by a filter that excludes one process: perf's --exclude-perf.
-std::string filter_without_process(int pid);
-
 /// The filters in the order of the command line. `texts` are those of --filter. Each --exclude-perf, if the verb has
 /// that option, leaves out this process. Error: one of them precedes all -e.
 Result<std::vector<EventFilter>> assign_filters(const CLI::App& verb, const std::vector<std::string>& texts);

@@ -52,7 +52,7 @@ class OwnPages {
     Range lowest_in(std::uint64_t start, std::uint64_t end) const;
 
     Lock lock_;
-    Range area_;              ///< empty: there is none
+    Range area_;              ///< empty until set_area()
     std::uint64_t next_ = 0;  ///< where in the area next_place() looks first
     std::size_t used_ = 0;    ///< all slots from this one on are free
     Range ranges_[kCapacity];

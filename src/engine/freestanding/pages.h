@@ -31,12 +31,12 @@ inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection
                        static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)), offset);
 }
 
-/// Of the engine's area, which ends where the application's mappings begin. These grow downwards and reach what is in
-/// it if a program maps that much.
+/// The size of the engine's area, which ends where the application's mappings begin. These grow downwards, and reach
+/// the engine's memory only if a program maps nearly that much.
 inline constexpr std::uint64_t kOwnAreaBytes = std::uint64_t{128} << 30;
 
 /// The engine's memory that is mapped from here on lies in an area of its own (own_pages.h), if there is room. Returns
-/// where the kernel will place the application's first mapping, at about; 0 if it refuses. Called before any is made.
+/// about where the kernel will place the application's first mapping; 0 if it refuses. Called before any is made.
 std::uint64_t begin_own_area();
 
 /// Leaves this memory of the engine out of core dumps, which should show the program's memory only.

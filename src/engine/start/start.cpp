@@ -122,7 +122,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
-    // It serves the code of the loader and the libraries, too.
+    // Near the first mapping, so that the arena serves the code of the loader and the libraries, too.
     if (reserved) engine.first_arena = x86_64::prepared_arena(engine.cache, first_mapping);
     if (engine.first_arena == nullptr || !emit_routines(*engine.first_arena, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",

@@ -269,7 +269,7 @@ bool answer_at_stop(const Engine& engine, std::uint64_t request, std::int32_t ta
     if (!read_tracee(task, at.place, &at.stop, sizeof at.stop)) return false;
     TracedRegisters& registers = at.stop.registers;
     const bool at_signal = at.stop.where == TraceeStop::at_signal;
-    const bool at_call = at.stop.where == TraceeStop::before_call || at.stop.where == TraceeStop::after_call;
+    const bool at_call = at.stop.is_at_call();
     if (!at_call && request != kGetSignalInfo) at.note_debugger();
     switch (request) {
         case kPeekUser: return user_word(at, false, answer);

@@ -73,11 +73,9 @@ long leave_stop(const x86_64::SignalInfo& info, std::int32_t task, std::uint64_t
     stop.steps = request == kSingleStep ? 1 : 0;
     // A debugger takes its breakpoints out before it lets a tracee go, also one that it has not looked at.
     if (request == kDetach) stop.debugged = 1;
-    const bool at_signal = stop.where == TraceeStop::at_signal;
-    const bool at_call = stop.where != TraceeStop::interrupted && !at_signal;
-    if (at_signal) stop.signal = static_cast<std::uint32_t>(signal);
+    if (stop.where == TraceeStop::at_signal) stop.signal = static_cast<std::uint32_t>(signal);
     if (!write_tracee(task, place, &stop, kBytes)) return -EIO;
-    if (signal != 0 && at_call) kernel_call(__NR_tkill, static_cast<std::uint64_t>(task), signal);
+    if (signal != 0 && stop.is_at_call()) kernel_call(__NR_tkill, static_cast<std::uint64_t>(task), signal);
     return 0;
 }
 
