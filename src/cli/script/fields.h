@@ -74,6 +74,7 @@ class Fields {
     void add(Field field) { bits_ |= 1u << static_cast<unsigned>(field); }
     void remove(Field field) { bits_ &= ~(1u << static_cast<unsigned>(field)); }
     bool empty() const { return bits_ == 0; }
+    bool operator==(const Fields&) const = default;
 
   private:
     unsigned bits_ = 0;

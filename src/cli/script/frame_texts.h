@@ -1,6 +1,11 @@
-// frame_texts.h: the texts of frames that were printed before. A recording has some thousand different frames and
-// prints each of them a thousand times, so finding a text must cost about as much as copying it: one array with linear
-// probing, of 16 bytes a frame, and all texts in another, each after its size.
+// frame_texts.h: the texts of frames that were printed before. A recording has some hundred thousand different frames
+// and prints each of them many times, so finding a text must cost about as much as copying it, and the texts should fit
+// into the second level cache.
+//
+// A frame is "address symbol+0x1 (dso)". Only the two numbers are its own, and both are its address plus a constant. So
+// what is kept of a frame is 16 bytes: the number of its form, in one array with linear probing. A form is the two
+// constants and the two texts around the second number, which all frames of a function in a process share; the texts
+// are those of all processes.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +14,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
+#include "cli/script/hexadecimal.h"
 
 namespace anyperf::cli {
 
-/// What the text of a frame ("ip symbol+0x1 (dso)") depends on, besides the fields.
+/// What the text of a frame depends on, besides the fields.
 struct FrameKey {
     std::uint64_t address = 0;
     analysis::SpaceId space = 0;
@@ -24,6 +31,20 @@ struct FrameKey {
     bool in_chain = false;  ///< of a call chain; false: the address of a sample without one
     bool caller = false;    ///< the address is where its callee returns to
     bool operator==(const FrameKey&) const = default;
+};
+
+/// A text that FrameTexts keeps.
+struct KeptText {
+    std::uint32_t begin = 0, size = 0;
+    bool operator==(const KeptText&) const = default;
+};
+
+/// How an address becomes text: [tab][address + shown]head[address + within]tail.
+struct FrameForm {
+    std::uint64_t shown = 0, within = 0;
+    KeptText head{}, tail{};
+    bool has_tab = false, has_address = false, has_offset = false;
+    bool operator==(const FrameForm&) const = default;
 };
 
 class FrameTexts {
@@ -36,39 +57,53 @@ class FrameTexts {
     /// Appends the text of `key` to `text`. Returns false if `key` has no text.
     bool append(const FrameKey& key, std::string& text) const {
         const Slot& slot = slots_[slot_of(key.address, kind_of(key))];
-        if (slot.begin == 0) return false;
-        std::uint32_t size = 0;
-        std::memcpy(&size, texts_.get() + slot.begin - sizeof size, sizeof size);
-        append_padded(texts_.get() + slot.begin, size, text);
+        if (slot.form == kNone) return false;
+        append(forms_[slot.form], key.address, text);
         return true;
     }
+    void append(const FrameForm& form, std::uint64_t address, std::string& text) const;
 
-    /// Keeps a text, which is not empty. `key` has none yet.
+    /// Keeps how the frame becomes text. `key` has no form yet.
+    void insert(const FrameKey& key, const FrameForm& form);
+
+    /// Keeps a whole text, which no other frame has. `key` has no form yet.
     void insert(const FrameKey& key, std::string_view text);
 
+    /// Makes room for a frame with texts of this size, by forgetting everything if there is none. Call it before
+    /// keep() and insert(): a text that keep() returned before may not be valid after it. Returns false if there is
+    /// never so much room.
+    [[nodiscard]] bool make_room(std::size_t size);
+    /// Keeps a text. Precondition: make_room().
+    KeptText keep(std::string_view text);
+    /// Changes when everything is forgotten.
+    std::uint64_t version() const { return version_; }
+
   private:
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     struct Slot {
         std::uint64_t address = 0;
-        std::uint32_t kind = 0;   ///< the rest of the key
-        std::uint32_t begin = 0;  ///< of the text; 0: the slot is free
+        std::uint32_t kind = 0;      ///< the rest of the key
+        std::uint32_t form = kNone;  ///< kNone: the slot is free
+    };
+    struct FormHash {
+        std::size_t operator()(const FrameForm& form) const;
     };
     static constexpr std::size_t kFirstSlots = 1 << 12;
-    /// A JIT makes new frames for ever, whose old ones do not return: beyond this all texts are forgotten.
-    static constexpr std::size_t kMostBytes = 6 << 20;
-    /// Texts are copied in blocks, which takes less time than memcpy(3) for the some 60 bytes of a frame. So a block
-    /// may begin at the last byte of a text.
+    /// A JIT makes new frames for ever, whose old ones do not return: beyond one of these everything is forgotten.
+    static constexpr std::size_t kMostFrames = 1 << 17, kMostBytes = 6 << 20;
+    /// Texts are copied in blocks, which takes less time than memcpy(3) for some ten bytes. So a block may begin at the
+    /// last byte of a text.
     static constexpr std::size_t kBlock = 32;
 
     static std::uint32_t kind_of(const FrameKey& key) {
         return key.space << 4 | static_cast<std::uint32_t>(key.mode) << 2 |
                static_cast<std::uint32_t>(key.in_chain) << 1 | static_cast<std::uint32_t>(key.caller);
     }
-    static void append_padded(const char* from, std::size_t size, std::string& text) {
-        const std::size_t begin = text.size(), end = begin + size;
-        text.resize_and_overwrite(end + kBlock, [&](char* to, std::size_t) {
-            for (std::size_t at = begin; at < end; at += kBlock, from += kBlock) std::memcpy(to + at, from, kBlock);
-            return end;
-        });
+    /// Writes up to a block more than the text, and returns its end.
+    char* copy(KeptText text, char* to) const {
+        const char* from = texts_.get() + text.begin;
+        for (std::size_t at = 0; at < text.size; at += kBlock) std::memcpy(to + at, from + at, kBlock);
+        return to + text.size;
     }
 
     std::size_t first_slot(std::uint64_t address, std::uint32_t kind) const {
@@ -79,16 +114,37 @@ class FrameTexts {
     std::size_t slot_of(std::uint64_t address, std::uint32_t kind) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = first_slot(address, kind);
-        while (slots_[at].begin != 0 && (slots_[at].address != address || slots_[at].kind != kind))
+        while (slots_[at].form != kNone && (slots_[at].address != address || slots_[at].kind != kind))
             at = (at + 1) & mask;
         return at;
     }
+    void set(const FrameKey& key, std::uint32_t form);
     void forget();
 
     std::vector<Slot> slots_;  ///< a power of two, at most half of them used
     std::size_t used_ = 0;
+    std::vector<FrameForm> forms_;
+    std::unordered_map<FrameForm, std::uint32_t, FormHash> form_numbers_;  ///< of those with two texts
     std::unique_ptr<char[]> texts_;  ///< kMostBytes and a block. Only what is used is memory
     std::size_t end_ = 0;            ///< of the texts so far
+    std::uint64_t version_ = 0;
 };
+
+inline void FrameTexts::append(const FrameForm& form, std::uint64_t address, std::string& text) const {
+    const std::size_t begin = text.size();
+    const std::size_t most = 1 + 2 * kHexadecimalDigits + form.head.size + form.tail.size + kBlock;
+    text.resize_and_overwrite(begin + most, [&](char* to, std::size_t) {
+        char* at = to + begin;
+        if (form.has_tab) *at++ = '\t';
+        if (form.has_address) {
+            write_column(address + form.shown, at);
+            at += kHexadecimalDigits;
+        }
+        at = copy(form.head, at);
+        if (form.has_offset) at = write_number(address + form.within, at);
+        at = copy(form.tail, at);
+        return static_cast<std::size_t>(at - to);
+    });
+}
 
 }  // namespace anyperf::cli

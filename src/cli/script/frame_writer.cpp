@@ -15,17 +15,6 @@ using analysis::RawFrame;
 
 namespace {
 
-/// At least 16 columns, as "%16lx". Most frames are printed once for each of their samples, and stacks that frame
-/// pointers have led astray have millions of different addresses.
-void add_hexadecimal(std::uint64_t number, std::string& text) {
-    char digits[16];
-    std::size_t at = sizeof digits;
-    do digits[--at] = "0123456789abcdef"[number & 15];
-    while ((number >>= 4) != 0);
-    while (at > 0) digits[--at] = ' ';
-    text.append(digits, sizeof digits);
-}
-
 void add_line(const symbols::SourceLine& at, std::string& text) {
     if (at.line == 0) return;
     fmt::format_to(std::back_inserter(text), "\n  {}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
@@ -40,6 +29,12 @@ struct FrameWriter::Place {
     const symbols::Symbol* symbol = nullptr;
     std::uint64_t offset = 0;   ///< in the file
     std::uint64_t address = 0;  ///< in the symbol table
+
+    /// A user address of a call chain is printed as its offset in the file, that of a lone sample as it is.
+    bool shows_offset() const { return key.in_chain && dso && !dso->is_kernel(); }
+    bool has_symbol_offset(const Fields& fields) const {
+        return symbol && fields.has(Field::sym) && fields.has(Field::symoff);
+    }
 };
 
 FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
@@ -55,19 +50,88 @@ FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
     return place;
 }
 
-// Kernel frames are the same in all processes, so they have one key.
+// Kernel frames are the same in all processes, so they have one key. A frame that no map has is not kept: a map may be
+// added there.
 void FrameWriter::append(FrameKey key, const Fields& fields, std::string& text) {
-    if (key.mode != RawFrame::user) key.space = 0;
+    const bool user = key.mode == RawFrame::user;
+    if (!user) key.space = 0;
+    if (user && empty_regions_.has(key.address, key.space)) return append_unmapped(key, fields, text);
     if (texts_.append(key, text)) return;
     const Place place = place_of(key, fields.has(Field::sym) || fields.has(Field::srcline));
+    if (!place.dso) return append_unmapped(key, fields, text);
+    const std::vector<symbols::SourceFrame> frames = source_frames(place, fields);
+    const bool own_text = fields.has(Field::srcline) ? !frames.empty() : frames.size() > 1;
+    if (!own_text && append_form(place, fields, text)) return;
     const std::size_t begin = text.size();
-    make_text(place, fields, text);
+    make_text(place, frames, fields, text);
     if (key.in_chain) text += '\n';
-    if (place.dso) texts_.insert(key, std::string_view{text}.substr(begin));
+    const std::string_view made = std::string_view{text}.substr(begin);
+    if (texts_.make_room(made.size())) texts_.insert(key, made);
 }
 
-void FrameWriter::make_text(const Place& place, const Fields& fields, std::string& text) {
-    const std::vector<symbols::SourceFrame> frames = source_frames(place, fields);
+void FrameWriter::append_unmapped(const FrameKey& key, const Fields& fields, std::string& text) {
+    Unmapped& known = unmapped_[key.in_chain ? 1 : 0];
+    if (known.version != texts_.version() || known.fields != fields) {
+        if (!texts_.make_room(kMostBesidesNames)) return;
+        const Place place{.key = key};
+        const std::optional<KeptText> head = head_of(place, fields), tail = tail_of(place, fields);
+        if (!head || !tail) return;
+        known = {fields, form_of(place, fields, *head, *tail), texts_.version()};
+    }
+    texts_.append(known.form, key.address, text);
+}
+
+/// Appends and keeps a frame of one line without the place in the source. Returns false if its names are too long, or
+/// if there was no room for one of them beside the other.
+bool FrameWriter::append_form(const Place& place, const Fields& fields, std::string& text) {
+    if (!texts_.make_room(place.dso->path().size() + kMostBesidesNames)) return false;
+    const std::optional<KeptText> head = head_of(place, fields);
+    const std::uint64_t version = texts_.version();
+    const std::optional<KeptText> tail = tail_of(place, fields);
+    if (!head || !tail || texts_.version() != version) return false;
+    const FrameForm form = form_of(place, fields, *head, *tail);
+    texts_.insert(place.key, form);
+    texts_.append(form, place.key.address, text);
+    return true;
+}
+
+/// The numbers of a form differ from process to process, but its texts do not.
+FrameForm FrameWriter::form_of(const Place& place, const Fields& fields, KeptText head, KeptText tail) {
+    FrameForm form{.head = head, .tail = tail, .has_tab = place.key.in_chain, .has_address = fields.has(Field::ip)};
+    if (place.shows_offset()) form.shown = place.offset - place.key.address;
+    form.has_offset = place.has_symbol_offset(fields);
+    if (form.has_offset) form.within = place.address - place.symbol->start - place.key.address;
+    return form;
+}
+
+/// The text that `make` makes of `of`, which is made once. None if it is too long.
+template <class Make>
+std::optional<KeptText> FrameWriter::kept(const void* of, const Place& place, const Fields& fields, Make&& make) {
+    if (kept_version_ != texts_.version()) kept_.clear();
+    kept_version_ = texts_.version();
+    const TextKey key{of, place.key.in_chain, fields};
+    if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
+    const std::string text = make();
+    if (!texts_.make_room(text.size())) return {};
+    if (kept_version_ != texts_.version()) kept_.clear();
+    kept_version_ = texts_.version();
+    return kept_.emplace(key, texts_.keep(text)).first->second;
+}
+
+// Unnamed frames have a key that is no symbol and no file.
+std::optional<KeptText> FrameWriter::head_of(const Place& place, const Fields& fields) {
+    if (!fields.has(Field::sym)) return KeptText{};
+    const void* of = place.symbol ? static_cast<const void*>(place.symbol) : this;
+    return kept(of, place, fields,
+                [&] { return " " + name_of(place) + (place.has_symbol_offset(fields) ? "+0x" : ""); });
+}
+
+std::optional<KeptText> FrameWriter::tail_of(const Place& place, const Fields& fields) {
+    return kept(place.dso, place, fields, [&] { return dso_text(place, fields) + (place.key.in_chain ? "\n" : ""); });
+}
+
+void FrameWriter::make_text(const Place& place, const std::vector<symbols::SourceFrame>& frames, const Fields& fields,
+                            std::string& text) {
     const bool inlines = place.key.in_chain && inlines_;
     if (inlines && fields.has(Field::sym))
         for (std::size_t i = 0; i + 1 < frames.size(); ++i) add_inlined(place, frames[i], fields, text);
@@ -90,39 +154,31 @@ std::vector<symbols::SourceFrame> FrameWriter::source_frames(const Place& place,
     return debug ? debug->frames(place.address - (within ? 1 : 0), lines) : std::vector<symbols::SourceFrame>{};
 }
 
-/// A user address of a call chain is printed as its offset in the file, that of a lone sample as it is.
 void FrameWriter::add_address(const Place& place, const Fields& fields, std::string& text) {
     if (place.key.in_chain) text += '\t';
-    const bool as_offset = place.key.in_chain && place.dso && !place.dso->is_kernel();
-    if (fields.has(Field::ip)) add_hexadecimal(as_offset ? place.offset : place.key.address, text);
+    if (!fields.has(Field::ip)) return;
+    char column[kHexadecimalDigits];
+    write_column(place.shows_offset() ? place.offset : place.key.address, column);
+    text.append(column, sizeof column);
 }
 
-/// A function has many addresses, and demangling takes longer than all else. So its name is kept as a frame is, by the
-/// symbol, in a mode of which no frame is kept.
-void FrameWriter::add_name(const Place& place, std::string& text) {
-    if (!place.symbol) {
-        text += "[unknown]";
-        return;
-    }
-    const FrameKey key{.address = reinterpret_cast<std::uintptr_t>(place.symbol), .mode = RawFrame::other};
-    if (texts_.append(key, text)) return;
-    const std::string name = symbols::demangle(place.dso->linkage_name(*place.symbol));
-    text += name;
-    if (!name.empty()) texts_.insert(key, name);
+std::string FrameWriter::name_of(const Place& place) {
+    return place.symbol ? symbols::demangle(place.dso->linkage_name(*place.symbol)) : "[unknown]";
+}
+
+std::string FrameWriter::dso_text(const Place& place, const Fields& fields) {
+    return fields.has(Field::dso) ? " (" + (place.dso ? place.dso->path() : "[unknown]") + ")" : "";
 }
 
 void FrameWriter::add_symbol(const Place& place, const Fields& fields, std::string& text) {
     add_address(place, fields, text);
     if (fields.has(Field::sym)) {
         text += ' ';
-        add_name(place, text);
-        if (place.symbol && fields.has(Field::symoff))
+        text += name_of(place);
+        if (place.has_symbol_offset(fields))
             fmt::format_to(std::back_inserter(text), "+0x{:x}", place.address - place.symbol->start);
     }
-    if (!fields.has(Field::dso)) return;
-    text += " (";
-    text += place.dso ? std::string_view{place.dso->path()} : "[unknown]";
-    text += ')';
+    text += dso_text(place, fields);
 }
 
 /// As perf prints it: the offset is that of the symbol into which the function was inlined.

@@ -282,7 +282,7 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
 }
 
 /// The texts of the first frames of a chain come from places all over the memory: all are fetched at the same time.
-void ScriptPrinter::announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) const {
+void ScriptPrinter::announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) {
     RawFrame::Mode mode = RawFrame::user;
     bool caller = false;
     for (std::size_t i = 0; i < words; ++i)

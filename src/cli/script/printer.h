@@ -78,7 +78,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     void make_task_text(const perfdata::Sample& sample, std::uint32_t named, bool chain, const Fields& fields);
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
     std::size_t common_end(const perfdata::Numbers& chain) const;
-    void announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) const;
+    void announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space);
     void copy_end_of_last_chain(std::size_t from);
     bool print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                            const Fields& fields);
