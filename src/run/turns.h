@@ -23,7 +23,7 @@ enum class TurnState : std::uint32_t {
 };
 
 /// What a thread waits for.
-enum class TurnWait : std::uint32_t { nothing, futex, futex_lock, child, descriptor, signal, time, vfork };
+enum class TurnWait : std::uint32_t { nothing, futex, futexes, futex_lock, child, descriptor, signal, time, vfork };
 
 /// Why a wait ended.
 enum class TurnEnd : std::uint32_t { woken, timed_out, interrupted };
@@ -75,6 +75,7 @@ struct alignas(256) TurnSlot {
     TurnWatch watches;       ///< whether it can wait in the kernel for this
     std::uint32_t watching;  ///< it waits in the kernel now
     std::uint32_t holds_on;  ///< it keeps the turn however long its call takes, because it writes to the outside
+    std::uint32_t vector;    ///< of the futexes that it waits for at once; 0: none
     std::uint32_t is_low;    ///< with RunHeader::has_priorities: there are times in which others come first
     std::uint64_t blocked;   ///< its signal mask when it gave its turn away
     std::uint64_t caught;    ///< signals for which its process has a handler
@@ -89,6 +90,24 @@ inline constexpr std::uint32_t kTurnOutsiders = 16;
 /// none so high (PID_MAX_LIMIT in linux/threads.h is 4,194,304), so no number can mean two threads.
 inline constexpr std::int32_t kFirstShownId = 5'000'000;
 inline constexpr std::uint32_t kShownIds = 1u << 18;
+
+/// One of several futexes for which a thread waits at once.
+struct TurnFutex {
+    TurnKey key;
+    std::uint64_t ticket;  ///< its place among those that wait for the same futex
+};
+
+/// The futexes of a thread in futex_waitv(2).
+struct TurnVector {
+    static constexpr std::uint32_t kMost = 128;  ///< FUTEX_WAITV_MAX in linux/futex.h
+    static constexpr std::uint32_t kNone = ~0u;
+
+    std::uint32_t slot;   ///< of the thread; 0: the vector is free. Also free if that slot has another vector or none
+    std::uint32_t count;  ///< of futexes
+    std::uint32_t woken;  ///< the index of the futex that was woken, of several the last one; kNone: none yet
+    TurnFutex futex[kMost];
+};
+inline constexpr std::uint32_t kTurnVectors = 1024;  ///< their numbers begin at 1
 
 /// A pipe, terminal or socket that the run's first program was given.
 struct TurnOutsider {
@@ -115,6 +134,7 @@ struct Turns {
     std::uint32_t shown_ids;          ///< given out
     std::int32_t real_id[kShownIds];  ///< the kernel's id of kFirstShownId + index; 0: its thread is about to be made
     TurnSlot slot[kTurnSlots + 1];
+    TurnVector vector[kTurnVectors + 1];
 };
 
 inline constexpr std::size_t kTurnsOffset = 4096;

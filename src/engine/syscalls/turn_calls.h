@@ -70,8 +70,9 @@ class OtherMask {
 
 // The families.
 
-bool futex(Call& call, long& answer);        ///< futex(2)
-bool futex_waitv(Call& call, long& answer);  ///< ENOSYS, as before Linux 5.16
+bool futex(Call& call, long& answer);             ///< futex(2)
+bool futex_waitv(Call& call, long& answer);       ///< futex_waitv(2)
+bool later_futex_call(Call& call, long& answer);  ///< ENOSYS, as in Linux 6.1, which the run shows
 /// Called when the thread ends. Releases its robust futexes and wakes the waiters on its `clear_child_tid` word.
 void release_futexes(Thread& thread);
 /// The same for the robust futexes alone.

@@ -134,6 +134,7 @@ void give(Engine& engine, std::uint32_t number) {
 std::string_view name_of(TurnWait kind) {
     switch (kind) {
         case TurnWait::futex: return "a futex";
+        case TurnWait::futexes: return "one of several futexes, the first";
         case TurnWait::futex_lock: return "a PI futex";
         case TurnWait::child: return "a child";
         case TurnWait::descriptor: return "a descriptor";
@@ -300,6 +301,16 @@ bool arrive(Engine& engine, std::uint32_t self) {
     return true;
 }
 
+namespace {
+
+/// The run's first process has ended, and anyperf takes the counts. Threads that are left wait until it has done so, or
+/// a second: what they execute meanwhile would be counted or not by chance.
+void await_counting(const Turns& turns) {
+    if (turns.shown_ids != 0 && turns.real_id[0] > 1) await_process_end(turns.real_id[0]);
+}
+
+}  // namespace
+
 bool await_process_end(std::int32_t pid) {
     const auto id = static_cast<std::uint64_t>(pid);
     const long fd = kernel_call(__NR_pidfd_open, id, 0);
@@ -329,6 +340,7 @@ void await_thread_end(Engine& engine) {
     constexpr unsigned kLooks = 200;
     if (turns.leaving_process != 0) {
         await_process_end(slot.pid);
+        if (slot.shown_pid == run::kFirstShownId + 1) await_counting(turns);
     } else {
         for (unsigned looks = 0; looks < kLooks && __atomic_load_n(&slot.alive, __ATOMIC_SEQ_CST) != 0; ++looks) {
             sleep_on(slot.alive, 1, kLook);
@@ -371,10 +383,12 @@ void check_holder(Engine& engine, std::uint32_t self, HolderWatch& watch) {
     store_state(slot, TurnState::outside);
     if (gone) {
         await_process_end(slot.pid);  // its parent's signal is sent by then
+        if (slot.shown_pid == run::kFirstShownId + 1) await_counting(turns);
         free_process_slots(engine, slot.pid);
         // The kernel has released its robust futexes, but does not know their waiters here, so all waiters check again.
         for_each_slot(turns, [&](std::uint32_t number) {
-            if (turns.slot[number].wait == TurnWait::futex) make_ready(engine, number, TurnEnd::woken);
+            if (turns.slot[number].wait == TurnWait::futex || turns.slot[number].wait == TurnWait::futexes)
+                make_ready(engine, number, TurnEnd::woken);
         });
     }
     wake_parents(engine);  // it may have stopped for one that traces it

@@ -33,6 +33,17 @@ inline bool change_state(TurnSlot& slot, TurnState from, TurnState to) {
                                        __ATOMIC_SEQ_CST);
 }
 
+/// The futexes of a thread that waits for several. Programs can write the numbers, so they are checked.
+inline run::TurnVector& vector_of(Turns& turns, const TurnSlot& slot) {
+    return turns.vector[slot.vector <= run::kTurnVectors ? slot.vector : 0];
+}
+inline const run::TurnVector& vector_of(const Turns& turns, const TurnSlot& slot) {
+    return turns.vector[slot.vector <= run::kTurnVectors ? slot.vector : 0];
+}
+inline std::uint32_t futexes_in(const run::TurnVector& vector) {
+    return vector.count < run::TurnVector::kMost ? vector.count : run::TurnVector::kMost;
+}
+
 /// When the thread of the slot, which waits, goes on at the latest: the end of its wait or a timer of its process.
 inline std::uint64_t wakes_at(const TurnSlot& slot) {
     const std::uint64_t timer = slot.wait == TurnWait::vfork || slot.timer == 0 ? run::kNoDeadline : slot.timer;

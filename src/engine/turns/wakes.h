@@ -12,6 +12,9 @@ std::uint32_t wake_futex(Engine& engine, const run::TurnKey& key, std::uint32_t 
 /// Moves up to `most` waiting threads to another futex. Returns their number.
 std::uint32_t requeue_futex(Engine& engine, const run::TurnKey& from, const run::TurnKey& to, std::uint64_t address,
                             std::uint32_t most);
+/// A vector for the thread, which is about to wait for several futexes; its count is not set. Null: all are taken.
+run::TurnVector* claim_vector(Thread& thread);
+void release_vector(Thread& thread);
 /// The first waiter of a PI futex; 0: none. `others`: whether there is another one.
 std::uint32_t first_lock_waiter(const Engine& engine, const run::TurnKey& key, bool& others);
 /// Makes a waiting thread ready.

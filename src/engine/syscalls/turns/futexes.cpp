@@ -41,6 +41,14 @@ Futex futex_at(const Call& call, std::uint64_t address) {
     return {address, futex_key(call.engine, address, (call.argument[1] & FUTEX_PRIVATE_FLAG) != 0)};
 }
 
+/// Whether a futex of the call is not at a multiple of its size.
+bool is_misaligned(const Call& call) {
+    const std::uint64_t command = call.argument[1] & FUTEX_CMD_MASK;
+    const bool has_second = command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_WAKE_OP;
+    return command <= FUTEX_LOCK_PI2 &&
+           ((call.argument[0] | (has_second ? call.argument[4] : 0)) % sizeof(std::uint32_t)) != 0;
+}
+
 std::uint32_t own_id(const Thread& thread) {
     return static_cast<std::uint32_t>(turns::shown_tid(thread));
 }
@@ -210,7 +218,7 @@ void release_dead(Thread& thread, std::uint64_t address, bool is_lock) {
         return;
     }
     if (!x86_64::guarded_write(address, word) || (futex.value & FUTEX_WAITERS) == 0) return;
-    // The list does not say whether the futex is private. The key is the same unless it is in a shared mapping.
+    // The list does not say whether the futex is private. The kernel takes it for a shared one.
     turns::wake_futex(*thread.engine, futex.key, 1, ~0u);
 }
 
@@ -224,6 +232,10 @@ struct RobustHead {
 }  // namespace
 
 bool futex(Call& call, long& answer) {
+    if (is_misaligned(call)) {
+        answer = -EINVAL;
+        return true;
+    }
     const auto third = static_cast<std::uint32_t>(call.argument[5]);
     switch (call.argument[1] & FUTEX_CMD_MASK) {
         case FUTEX_WAIT: answer = wait_on(call, ~0u); break;
@@ -239,11 +251,6 @@ bool futex(Call& call, long& answer) {
         case FUTEX_UNLOCK_PI: answer = unlock_pi(call); break;
         default: answer = -ENOSYS; break;
     }
-    return true;
-}
-
-bool futex_waitv(Call&, long& answer) {
-    answer = -ENOSYS;
     return true;
 }
 

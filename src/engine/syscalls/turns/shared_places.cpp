@@ -1,6 +1,6 @@
 // shared_places.cpp: the shared mappings of a process that takes turns. A futex in one of them is known by the object
-// and the offset, in all processes; any other by its address space and address (futex(2), get_futex_key() in
-// kernel/futex/core.c).
+// and the offset, in all processes; any other by its address space and address, which is even (futex(2),
+// get_futex_key() in kernel/futex/core.c).
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -111,7 +111,8 @@ run::TurnKey futex_key(const Engine& engine, std::uint64_t address, bool is_priv
             if (place.start <= address && address < place.end)
                 return {place.object, place.offset + (address - place.start)};
         }
-    return {engine.turn_space, address};
+    // As in the kernel, a futex of a private mapping is another one for calls without FUTEX_PRIVATE_FLAG.
+    return {engine.turn_space, address | (is_private ? 0 : 1)};
 }
 
 }  // namespace anyperf::engine::turn_calls

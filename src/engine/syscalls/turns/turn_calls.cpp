@@ -85,9 +85,9 @@ constexpr std::array kRows{
     TurnRow{__NR_close_range, nullptr, after_descriptor_change},
     TurnRow{__NR_epoll_pwait2, epoll_like, nullptr},
     TurnRow{kFutexWaitv, futex_waitv, nullptr},
-    TurnRow{kFutexWake, futex_waitv, nullptr},
-    TurnRow{kFutexWait, futex_waitv, nullptr},
-    TurnRow{kFutexRequeue, futex_waitv, nullptr},
+    TurnRow{kFutexWake, later_futex_call, nullptr},
+    TurnRow{kFutexWait, later_futex_call, nullptr},
+    TurnRow{kFutexRequeue, later_futex_call, nullptr},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &TurnRow::number));
 
