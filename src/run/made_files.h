@@ -18,12 +18,58 @@ namespace anyperf::run {
 /// A time that the run has not set: the kernel's is shown.
 inline constexpr std::int64_t kNoFileTime = INT64_MIN;
 
-/// Times are in ns since 1970, as programs see them.
-struct MadeFile {
-    std::uint64_t device;
-    std::uint64_t inode;
-    std::uint32_t number;  ///< in the order in which programs made or first saw the files; 0: none yet
-    std::int64_t born, changed, modified, accessed;
+/// In ns since 1970, as programs see them.
+struct FileTimes {
+    std::int64_t born = kNoFileTime;
+    std::int64_t changed = kNoFileTime;
+    std::int64_t modified = kNoFileTime;
+    std::int64_t accessed = kNoFileTime;
+};
+
+struct MadeFiles;
+
+/// An entry of the table.
+class MadeFile {
+  public:
+    MadeFile() = default;
+    /// `entry`: its number, from 1 on.
+    MadeFile(MadeFiles& files, std::uint32_t entry) : files_(&files), index_(entry - 1) {}
+
+    /// Whether there is one.
+    explicit operator bool() const { return files_ != nullptr; }
+    std::uint32_t entry() const { return index_ + 1; }
+    std::uint64_t device() const;
+    /// In the order in which programs made or first saw the files; 0: none yet.
+    std::uint32_t number() const;
+    void set_number(std::uint32_t number) const;
+    FileTimes times() const;
+    FileTimes& set_times() const;
+
+  private:
+    MadeFiles* files_ = nullptr;
+    std::uint32_t index_ = 0;
+};
+
+/// Numbers for things that the kernel numbers by chance: from 1 on, in the order in which programs see them.
+template <std::uint32_t kMost>
+struct Numbering {
+    std::uint64_t known[kMost];  ///< the kernel's numbers plus 1; 0: none yet
+
+    /// 0: there is no room.
+    std::uint32_t number_of(std::uint64_t kernels) {
+        for (std::uint32_t i = 0; i < kMost; ++i) {
+            std::uint64_t there = __atomic_load_n(&known[i], __ATOMIC_RELAXED);
+            if (there == 0 &&
+                __atomic_compare_exchange_n(&known[i], &there, kernels + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                return i + 1;
+            if (there == kernels + 1) return i + 1;
+        }
+        return 0;
+    }
+    /// What the kernel has for a number.
+    std::uint64_t kernels(std::uint32_t number) const {
+        return number - 1 < kMost ? __atomic_load_n(&known[number - 1], __ATOMIC_RELAXED) - 1 : 0;
+    }
 };
 
 struct MadeFiles {
@@ -34,32 +80,45 @@ struct MadeFiles {
     std::int64_t started;   ///< CLOCK_REALTIME_COARSE, by which the kernel dates files, when the run began
     std::uint32_t numbers;  ///< given out
     std::uint32_t entries;  ///< taken
+    Numbering<256> devices;
+    Numbering<1024> mounts;
     /// A hash table: the number of a file's entry from 1 on, and above it bits of the file's hash.
     std::uint32_t slot[kSlots];
-    MadeFile file[kEntries];
+    // The entries. Most files are only seen, so what all have is together in few pages of memory: the first use of each
+    // costs more than thousands of look-ups.
+    std::uint64_t inode[kEntries];
+    std::uint8_t device[kEntries];  ///< its number in `devices`
+    std::uint32_t state[kEntries];  ///< the file's number, and kHasTimes
+    FileTimes times[kEntries];      ///< with kHasTimes
+    static constexpr std::uint32_t kHasTimes = 1u << 31;
 
-    /// The file's entry, made if it has none. Null: there is no room.
-    MadeFile* find_or_add(std::uint64_t device, std::uint64_t inode) {
-        const std::uint64_t hash = hash_of(device, inode);
+    /// The file's entry, made if it has none. None: there is no room.
+    MadeFile find_or_add(std::uint64_t of_device, std::uint64_t of_inode) {
+        const std::uint32_t number = devices.number_of(of_device);
+        if (number == 0 || number > UINT8_MAX) return {};
+        const std::uint64_t hash = hash_of(number, of_inode);
         std::uint32_t added = 0;
         for (std::size_t step = 0; step < kLongestSearch; ++step) {
-            std::uint32_t& at = slot[(home_of(hash, inode) + step) % kSlots];
+            std::uint32_t& at = slot[(home_of(hash, of_inode) + step) % kSlots];
             std::uint32_t known = __atomic_load_n(&at, __ATOMIC_ACQUIRE);
             if (known == 0) {
                 // The entry is complete before its number is in the table. If another thread is faster with this slot,
                 // the entry is for the next one.
-                if (added == 0) added = add(device, inode);
-                if (added == 0) return nullptr;
-                if (__atomic_compare_exchange_n(&at, &known, tag_of(hash, inode) | added, false, __ATOMIC_ACQ_REL,
+                if (added == 0) added = add(static_cast<std::uint8_t>(number), of_inode);
+                if (added == 0) return {};
+                if (__atomic_compare_exchange_n(&at, &known, tag_of(hash, of_inode) | added, false, __ATOMIC_ACQ_REL,
                                                 __ATOMIC_ACQUIRE))
-                    return &file[added - 1];
+                    return {*this, added};
             }
-            if (MadeFile* const entry = entry_of(known, tag_of(hash, inode));
-                entry != nullptr && entry->device == device && entry->inode == inode)
-                return entry;
+            if (const std::uint32_t entry = entry_of(known, tag_of(hash, of_inode));
+                entry != 0 && device[entry - 1] == number && inode[entry - 1] == of_inode)
+                return {*this, entry};
         }
-        return nullptr;
+        return {};
     }
+
+    /// The entry with this number; none: there is no such entry.
+    MadeFile at(std::uint32_t entry) { return entry - 1 < kEntries ? MadeFile{*this, entry} : MadeFile{}; }
 
     std::uint32_t new_number() { return __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED); }
 
@@ -70,35 +129,51 @@ struct MadeFiles {
     static_assert(kSlots == kNeighbours << 14);
 
     // Multiplication by 2^64 / phi, as in FileSet of written_files.h.
-    static std::uint64_t hash_of(std::uint64_t device, std::uint64_t inode) {
-        return (inode / kNeighbours ^ device << 32) * 0x9e3779b97f4a7c15;
+    static std::uint64_t hash_of(std::uint64_t device_number, std::uint64_t of_inode) {
+        return (of_inode / kNeighbours ^ device_number << 32) * 0x9e3779b97f4a7c15;
     }
-    static std::size_t home_of(std::uint64_t hash, std::uint64_t inode) {
-        return static_cast<std::size_t>((hash >> 50) * kNeighbours + inode % kNeighbours) % kSlots;
+    static std::size_t home_of(std::uint64_t hash, std::uint64_t of_inode) {
+        return static_cast<std::size_t>((hash >> 50) * kNeighbours + of_inode % kNeighbours) % kSlots;
     }
-    static std::uint32_t tag_of(std::uint64_t hash, std::uint64_t inode) {
-        return static_cast<std::uint32_t>((hash >> 18) ^ inode << 18) & ~kNumberMask;
+    static std::uint32_t tag_of(std::uint64_t hash, std::uint64_t of_inode) {
+        return static_cast<std::uint32_t>((hash >> 18) ^ of_inode << 18) & ~kNumberMask;
     }
-    /// Null: the slot is of a file with another hash. Programs can write the number, so it is checked.
-    MadeFile* entry_of(std::uint32_t known, std::uint32_t tag) {
+    /// 0: the slot is of a file with another hash. Programs can write the number, so it is checked.
+    static std::uint32_t entry_of(std::uint32_t known, std::uint32_t tag) {
         const std::uint32_t number = known & kNumberMask;
-        return (known & ~kNumberMask) == tag && number != 0 && number <= kEntries ? &file[number - 1] : nullptr;
+        return (known & ~kNumberMask) == tag && number <= kEntries ? number : 0;
     }
     /// Returns the number of the new entry; 0: all are taken.
-    std::uint32_t add(std::uint64_t device, std::uint64_t inode) {
+    std::uint32_t add(std::uint8_t device_number, std::uint64_t of_inode) {
         if (__atomic_load_n(&entries, __ATOMIC_RELAXED) >= kEntries) return 0;
         const std::uint32_t number = __atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED);
         if (number > kEntries) return 0;
-        file[number - 1] = {.device = device,
-                            .inode = inode,
-                            .number = 0,
-                            .born = kNoFileTime,
-                            .changed = kNoFileTime,
-                            .modified = kNoFileTime,
-                            .accessed = kNoFileTime};
+        inode[number - 1] = of_inode;
+        device[number - 1] = device_number;
         return number;
     }
 };
+
+inline std::uint64_t MadeFile::device() const {
+    return files_->devices.kernels(files_->device[index_]);
+}
+inline std::uint32_t MadeFile::number() const {
+    return __atomic_load_n(&files_->state[index_], __ATOMIC_RELAXED) & ~MadeFiles::kHasTimes;
+}
+inline void MadeFile::set_number(std::uint32_t number) const {
+    const std::uint32_t times = files_->state[index_] & MadeFiles::kHasTimes;
+    __atomic_store_n(&files_->state[index_], times | number, __ATOMIC_RELAXED);
+}
+inline FileTimes MadeFile::times() const {
+    return (files_->state[index_] & MadeFiles::kHasTimes) != 0 ? files_->times[index_] : FileTimes{};
+}
+inline FileTimes& MadeFile::set_times() const {
+    if ((files_->state[index_] & MadeFiles::kHasTimes) == 0) {
+        files_->times[index_] = {};
+        __atomic_fetch_or(&files_->state[index_], MadeFiles::kHasTimes, __ATOMIC_RELEASE);
+    }
+    return files_->times[index_];
+}
 
 /// Where they are in the run memory: before the written files.
 inline constexpr std::size_t kMadeFilesOffset = kWrittenFilesOffset - (sizeof(MadeFiles) + 4095) / 4096 * 4096;

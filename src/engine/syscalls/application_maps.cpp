@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +25,8 @@
 #include "engine/freestanding/memory_file.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
+#include "engine/syscalls/made_files.h"
+#include "engine/time/virtual_clock.h"
 
 namespace anyperf::engine {
 
@@ -46,6 +50,15 @@ bool take_hex(std::string_view& text, std::uint64_t& out) {
     return digits > 0;
 }
 
+using Digits = char[16];
+
+/// The value with at least `least` digits, as the kernel writes it.
+std::string_view hexadecimal(std::uint64_t value, unsigned least, Digits& digits) {
+    unsigned count = 0;
+    for (; value != 0 || count < least; value >>= 4) digits[15 - count++] = "0123456789abcdef"[value & 15];
+    return {digits + 16 - count, count};
+}
+
 // Only the beginning of a line is parsed. A line that does not parse is written unchanged, because a newer kernel may
 // add to the format.
 
@@ -61,6 +74,23 @@ bool take_range(std::string_view& line, std::uint64_t& start, std::uint64_t& end
     }
     if (!rest.starts_with(' ')) return false;
     line = rest;
+    return true;
+}
+
+/// Removes " MAJOR:MINOR INODE". False if the text does not begin so.
+bool take_file(std::string_view& text, std::uint64_t& device, std::uint64_t& inode) {
+    std::uint64_t major_number = 0;
+    std::uint64_t minor_number = 0;
+    const auto pass = [&text](char expected) {
+        if (!text.starts_with(expected)) return false;
+        text.remove_prefix(1);
+        return true;
+    };
+    if (!pass(' ') || !take_hex(text, major_number) || !pass(':') || !take_hex(text, minor_number) || !pass(' '))
+        return false;
+    device = makedev(static_cast<unsigned>(major_number), static_cast<unsigned>(minor_number));
+    for (inode = 0; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1))
+        inode = inode * 10 + static_cast<std::uint64_t>(text[0] - '0');
     return true;
 }
 
@@ -102,9 +132,9 @@ class Filter {
         split,        ///< smaps: a line may be split; details follow it
         whole,        ///< maps: a line may be split, and joined with others
     };
-    /// `executable` must not change meanwhile. `buffer` has kOutputRoom bytes.
-    Filter(int out, Lines lines, const ExecutableMap& executable, char* buffer)
-        : out_(out), lines_(lines), executable_(executable), buffer_(buffer) {}
+    /// The engine's executable map must not change meanwhile. `buffer` has kOutputRoom bytes.
+    Filter(int out, Lines lines, const Engine& engine, char* buffer)
+        : out_(out), lines_(lines), engine_(engine), executable_(engine.cache.executable), buffer_(buffer) {}
 
     /// Takes the next line of the file, with its newline.
     void line(std::string_view text) {
@@ -202,15 +232,40 @@ class Filter {
         write({pending_.rest.permissions, sizeof pending_.rest.permissions});
         write(" ");
         padded(pending_.rest.offset);
-        write(pending_.rest.tail);
+        write_tail(pending_.rest.tail, line_length(pending_));
         pending_ = {};
+    }
+    /// Of a line: the characters before its tail.
+    static std::size_t line_length(const Pending& line) {
+        Digits digits;
+        const auto length = [&digits](std::uint64_t value) { return hexadecimal(value, 8, digits).size(); };
+        return length(line.start) + 1 + length(line.end) + sizeof line.rest.permissions + 1 + length(line.rest.offset);
+    }
+    /// Writes " DEVICE INODE NAME", in a deterministic run with the numbers that its programs see. `before`: characters
+    /// of the line.
+    void write_tail(std::string_view tail, std::size_t before) {
+        std::uint64_t device = 0;
+        std::uint64_t inode = 0;
+        std::string_view name = tail;
+        if (!has_virtual_clock(engine_) || !take_file(name, device, inode) || inode == 0) return write(tail);
+        constexpr std::size_t kNameColumn = 73;  // as seq_setwidth() in show_vma_header_prefix()
+        const std::uint64_t shown = shown_device(engine_, device);
+        Digits digits;
+        Line out;
+        out.text(" ").text(hexadecimal(major(shown), 2, digits)).text(":");
+        out.text(hexadecimal(minor(shown), 2, digits))
+            .text(" ")
+            .decimal(static_cast<std::int64_t>(shown_inode(engine_, device, inode, S_IFREG)));
+        out.text(" ");
+        while (name.starts_with(' ')) name.remove_prefix(1);
+        while (name != "\n" && before + out.view().size() < kNameColumn) out.text(" ");
+        write(out.view());
+        write(name);
     }
     /// Writes the value with at least eight digits, as the kernel does.
     void padded(std::uint64_t value) {
-        char digits[16];
-        unsigned count = 0;
-        for (; value != 0 || count < 8; value >>= 4) digits[15 - count++] = "0123456789abcdef"[value & 15];
-        write({digits + 16 - count, count});
+        Digits digits;
+        write(hexadecimal(value, 8, digits));
     }
     void write(std::string_view text) {
         write_details();
@@ -228,6 +283,7 @@ class Filter {
 
     int out_;
     Lines lines_;
+    const Engine& engine_;
     const ExecutableMap& executable_;
     Pending pending_;
     bool shown_ = true;
@@ -309,7 +365,7 @@ long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t fla
         // The lock keeps `executable` as it is. The text was read before: reading under the lock would stop all
         // translation.
         const LockGuard held{engine.cache.lock};
-        Filter filter{static_cast<int>(fd), lines, engine.cache.executable, text.output()};
+        Filter filter{static_cast<int>(fd), lines, engine, text.output()};
         text.for_each_line([&](std::string_view line) { filter.line(line); });
         filter.flush();
     }
@@ -329,19 +385,9 @@ bool take_rest(std::string_view line, ApplicationMapping& mapping) {
     if (line[3] == 'x') mapping.protection |= PROT_EXEC;
     mapping.flags = line[4] == 's' ? MAP_SHARED : MAP_PRIVATE;
     line.remove_prefix(6);
-    std::uint64_t major = 0;
-    std::uint64_t minor = 0;
-    const auto pass = [&line](char expected) {
-        if (!line.starts_with(expected)) return false;
-        line.remove_prefix(1);
-        return true;
-    };
-    if (!take_hex(line, mapping.offset) || !pass(' ') || !take_hex(line, major) || !pass(':') ||
-        !take_hex(line, minor) || !pass(' '))
-        return false;
-    mapping.device = major << 32 | minor;
-    for (; !line.empty() && line[0] >= '0' && line[0] <= '9'; line.remove_prefix(1))
-        mapping.inode = mapping.inode * 10 + static_cast<std::uint64_t>(line[0] - '0');
+    std::uint64_t device = 0;
+    if (!take_hex(line, mapping.offset) || !take_file(line, device, mapping.inode)) return false;
+    mapping.device = std::uint64_t{major(device)} << 32 | minor(device);
     mapping.is_stack = mapping.inode == 0 && line.ends_with("[stack]\n");
     return true;
 }

@@ -10,6 +10,10 @@
 // before the run's epoch are moved into that day. What changed during the run, and not by a followed call, shows the
 // beginning of the run. The time of the last access is that of the last change, unless a program has set it.
 //
+// Devices and mounts are numbered as files are, because the kernel counts those without a disk (tmpfs, overlay) since
+// it has booted: each container has others. A device is shown as 0:NUMBER, which no disk has. Programs see the numbers
+// in all calls and files that report them (mount_files.h, application_maps.h), so they can compare them.
+//
 // LIMITS. Not followed: what is written through a shared mapping, sockets with a name, and open_by_handle_at(2). The
 // table has room for 131,072 files; further ones have the kernel's inode number. Devices have the kernel's numbers.
 // Times on the disk are the kernel's.
@@ -28,18 +32,22 @@ run::MadeFiles& made_files(const Engine& engine);
 /// The inode number that programs see. `mode`: the file's type, as of stat(2).
 std::uint64_t shown_inode(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode);
 
+/// The device and the mount that programs of a deterministic run see: st_dev of stat(2), and stx_mnt_id of statx(2).
+std::uint64_t shown_device(const Engine& engine, std::uint64_t device);
+std::uint64_t shown_mount(const Engine& engine, std::uint64_t mount);
+
 /// What a call reports about a file, as programs of a deterministic run see it.
 struct FileFacts {
     std::uint64_t device, inode;
     std::uint32_t mode;
     std::int64_t accessed, modified, changed, born;  ///< in ns since 1970
 };
-/// Returns the file's entry; null: there is no room for one.
-const run::MadeFile* show_file(const Engine& engine, FileFacts& facts);
+/// Returns the file's entry; none: there is no room for one.
+run::MadeFile show_file(const Engine& engine, FileFacts& facts);
 
 /// The entry that is remembered of the file of a descriptor, after a call that has reported about it or has written to
-/// it. Null: none.
-const run::MadeFile* remembered_file(const Call& call, std::uint64_t fd);
+/// it. There may be none.
+run::MadeFile remembered_file(const Call& call, std::uint64_t fd);
 
 /// The time that a program of the run sees for a time of a file that is older than the run, and the reverse.
 std::int64_t shown_file_time(const Engine& engine, std::int64_t real);

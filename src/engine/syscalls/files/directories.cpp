@@ -21,7 +21,7 @@ namespace anyperf::engine {
 
 /// Where an entry is, and what it is sorted by.
 struct Place {
-    std::uint64_t key;  ///< the first bytes of the name, the first one highest, then zeros
+    std::uint64_t key;  ///< of the name, the first bytes in which names of the directory differ, the first one highest
     std::uint32_t at;
 };
 
@@ -63,6 +63,7 @@ struct Entry {
 };
 constexpr std::size_t kName = 19;
 constexpr std::size_t kOldName = 18;
+constexpr std::size_t kLongestName = 255;
 
 Entry head_of(const char* entry) {
     Entry head;
@@ -78,11 +79,11 @@ std::string_view name_of(const char* entry) {
     return {entry + kName, end - kName};
 }
 
-/// Reads up to 7 bytes after the entry.
-std::uint64_t key_of(const char* entry) {
+/// The bytes of the name from `from` on, which is in it or at its end, then zeros. Reads up to 7 bytes after the entry.
+std::uint64_t key_of(const char* entry, std::size_t from) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     std::uint64_t bytes;
-    __builtin_memcpy(&bytes, entry + kName, sizeof bytes);
+    __builtin_memcpy(&bytes, entry + kName + from, sizeof bytes);
     // The highest bit of each byte that is zero, and perhaps of some after the first one.
     const std::uint64_t zeros = (bytes - kOnes) & ~bytes & (kOnes << 7);
     if (zeros != 0) bytes &= ((zeros & -zeros) >> 7) - 1;
@@ -182,19 +183,53 @@ long read_part(std::uint64_t fd, SortedDirectory*& all, bool may_grow) {
     return 0;
 }
 
-void sort(SortedDirectory& all) {
-    all.count = all.next_place = 0;
+/// "." and "..", which most directories have.
+bool is_dots(const char* name) {
+    return name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
+}
+
+/// What all names but dots begin with.
+struct Common {
+    std::size_t bytes = 0;          ///< 0 if that is a dot
+    std::uint64_t key_of_dots = 0;  ///< dots precede or follow all names with the same first byte
+};
+
+/// Finds the entries.
+Common find_entries(SortedDirectory& all) {
+    const char* first = nullptr;
+    Common common;
+    all.count = 0;
     for (std::uint64_t at = 0; at + kName < all.length;) {
         const char* const entry = all.entries() + at;
         const std::uint16_t bytes = head_of(entry).bytes;
         if (bytes == 0) break;
-        all.places()[all.count++] = {key_of(entry), static_cast<std::uint32_t>(at)};
+        all.places()[all.count++] = {0, static_cast<std::uint32_t>(at)};
         at += bytes;
+        const char* const name = entry + kName;
+        if (is_dots(name)) continue;
+        if (first == nullptr) {
+            first = name;
+            common.bytes = first[0] == '.' ? 0 : name_of(entry).size();
+            common.key_of_dots = static_cast<unsigned char>(first[0]) > '.' ? 0 : UINT64_MAX;
+        }
+        std::size_t same = 0;
+        while (same < common.bytes && name[same] == first[same]) ++same;
+        common.bytes = same;
     }
+    return common;
+}
+
+void sort(SortedDirectory& all) {
+    const Common common = find_entries(all);
     const char* const entries = all.entries();
+    std::for_each(all.places(), all.places() + all.count, [&](Place& place) {
+        const char* const entry = entries + place.at;
+        place.key = common.bytes != 0 && is_dots(entry + kName) ? common.key_of_dots : key_of(entry, common.bytes);
+    });
     std::sort(all.places(), all.places() + all.count, [entries](const Place& a, const Place& b) {
         return a.key != b.key ? a.key < b.key : name_of(entries + a.at) < name_of(entries + b.at);
     });
+    all.next_place = 0;
 }
 
 /// Whether a file system is /proc. `device`: as stat(2) reports it. A directory that was sorted was not of /proc.
@@ -209,11 +244,10 @@ bool is_proc(const Engine& engine, std::uint64_t fd, std::uint64_t device) {
 /// The device of the directory that the descriptor is open on. Mostly the program has asked about it. False: it is no
 /// directory.
 bool device_of(const Call& call, std::uint64_t fd, std::uint64_t& device) {
-    const run::MadeFile* const known = remembered_file(call, fd);
+    const run::MadeFile known = remembered_file(call, fd);
     struct stat about{};
-    if (known == nullptr && (is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || !S_ISDIR(about.st_mode)))
-        return false;
-    device = known != nullptr ? known->device : about.st_dev;
+    if (!known && (is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || !S_ISDIR(about.st_mode))) return false;
+    device = known ? known.device() : about.st_dev;
     return true;
 }
 
@@ -237,13 +271,12 @@ SortedDirectory* directory_of(const Call& call, std::uint64_t fd, long& error) {
     return error == 0 ? all : nullptr;
 }
 
-/// Stores the entry that is read next at `to`, where `room` bytes are. Returns its bytes; 0: it does not fit; negative:
-/// EFAULT.
-long store_entry(const Engine& engine, SortedDirectory& all, bool is_old, std::uint64_t to, std::uint64_t room) {
-    char out[512];  // a name has at most 255 bytes
+/// Writes the entry that is read next to `out`, for a program that has `room` bytes left. Returns its bytes; 0: it does
+/// not fit.
+std::size_t write_entry(const Engine& engine, SortedDirectory& all, bool is_old, char* out, std::uint64_t room) {
     const char* const from = all.entries() + all.places()[all.next_place].at;
     Entry entry = head_of(from);
-    const std::string_view name = name_of(from).substr(0, 255);
+    const std::string_view name = name_of(from).substr(0, kLongestName);
     const std::size_t name_at = is_old ? kOldName : kName;
     const std::size_t bytes = (name_at + name.size() + (is_old ? 2 : 1) + 7) & ~std::size_t{7};
     if (bytes > room) return 0;
@@ -254,7 +287,45 @@ long store_entry(const Engine& engine, SortedDirectory& all, bool is_old, std::u
     __builtin_memcpy(out, &entry, name_at);
     __builtin_memcpy(out + name_at, name.data(), name.size());
     if (is_old) out[bytes - 1] = static_cast<char>(entry.kind);
-    return x86_64::guarded_copy(at_address<void>(to), out, bytes) ? static_cast<long>(bytes) : -EFAULT;
+    return bytes;
+}
+
+/// Copies the entries in `piece` to the program. If not all of its memory can be written, as many as fit there. Returns
+/// how many bytes they have, and adds their number to `count`.
+std::size_t copy_entries(std::uint64_t to, const char* piece, std::size_t length, std::uint64_t& count) {
+    // guarded_prefix() copies byte by byte.
+    const std::size_t there = x86_64::guarded_copy(at_address<void>(to), piece, length)
+                                  ? length
+                                  : x86_64::guarded_prefix(at_address<void>(to), piece, length);
+    std::size_t copied = 0;
+    while (copied < length && copied + head_of(piece + copied).bytes <= there) {
+        copied += head_of(piece + copied).bytes;
+        ++count;
+    }
+    return copied;
+}
+
+/// Stores the entries that are read next at `to`, where `room` bytes are. Returns their bytes; 0: there are no more;
+/// negative: an error.
+long store_entries(const Engine& engine, SortedDirectory& all, bool is_old, std::uint64_t to, std::uint64_t room) {
+    char piece[2048];
+    constexpr std::size_t kLongestEntry = (kName + kLongestName + 1 + 7) / 8 * 8;
+    std::uint64_t stored = 0;
+    for (;;) {
+        const std::uint64_t first = all.next_place;
+        std::size_t length = 0;
+        while (all.next_place < all.count && length + kLongestEntry <= sizeof piece) {
+            const std::size_t bytes = write_entry(engine, all, is_old, piece + length, room - stored - length);
+            if (bytes == 0) break;
+            length += bytes;
+            ++all.next_place;
+        }
+        if (length == 0) return stored != 0 || all.next_place == all.count ? static_cast<long>(stored) : -EINVAL;
+        all.next_place = first;
+        const std::size_t copied = copy_entries(to + stored, piece, length, all.next_place);
+        stored += copied;
+        if (copied < length) return stored != 0 ? static_cast<long>(stored) : -EFAULT;
+    }
 }
 
 /// If all entries that are in memory have been given: reads the next part of a directory that has more. Returns an
@@ -279,16 +350,8 @@ bool read_sorted(Call& call, bool is_old, long& answer) {
     SortedDirectory* const all = directory_of(call, fd, answer);
     if (all == nullptr) return answer != 0;
     answer = read_further(*all);
-    std::uint64_t stored = 0;
     const std::uint64_t room = static_cast<std::uint32_t>(call.argument[2]);
-    while (all->next_place < all->count) {
-        const long bytes = store_entry(call.engine, *all, is_old, call.argument[1] + stored, room - stored);
-        if (bytes <= 0 && stored == 0) answer = bytes < 0 ? bytes : -EINVAL;
-        if (bytes <= 0) break;
-        stored += static_cast<std::uint64_t>(bytes);
-        ++all->next_place;
-    }
-    if (stored != 0) answer = static_cast<long>(stored);
+    if (all->next_place < all->count) answer = store_entries(call.engine, *all, is_old, call.argument[1], room);
     return true;
 }
 

@@ -4,6 +4,8 @@
 #include <asm/unistd.h>
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -31,11 +33,19 @@ enum class Effect : std::uint8_t {
     dates,     ///< sets times
     reports,   ///< struct stat
     reportsx,  ///< struct statx
+    measures,  ///< struct statfs
 };
 
 constexpr std::int8_t kNone = -1;
 
 constexpr std::uint16_t kFchmodat2 = 452;
+
+// STATX_MNT_ID and STATX_MNT_ID_UNIQUE of linux/stat.h.
+constexpr std::uint32_t kMountId = 0x1000;
+constexpr std::uint32_t kUniqueMountId = 0x4000;
+
+/// Tells the ids of file systems from devices, which have 32 bits.
+constexpr std::uint64_t kIsFileSystem = std::uint64_t{1} << 63;
 
 }  // namespace
 
@@ -77,6 +87,8 @@ constexpr std::array kRows{
     Row{__NR_lchown, changes, kNone, 0, kNone},
     Row{__NR_utime, dates, kNone, 0, 1},
     Row{__NR_mknod, makes, kNone, 0, kNone},
+    Row{__NR_statfs, measures, kNone, 0, 1},
+    Row{__NR_fstatfs, measures, 0, kNone, 1},
     Row{__NR_setxattr, changes, kNone, 0, kNone},
     Row{__NR_lsetxattr, changes, kNone, 0, kNone},
     Row{__NR_fsetxattr, changes, 0, kNone, kNone},
@@ -146,12 +158,14 @@ std::int64_t time_of_day(Thread& thread, bool exactly) {
     return static_cast<std::int64_t>(engine.run->epoch_ns + units / kUnitsOfNanosecond);
 }
 
-run::MadeFile* entry_of(const Engine& engine, const struct stat& about) {
+run::MadeFile entry_of(const Engine& engine, const struct stat& about) {
     return made_files(engine).find_or_add(about.st_dev, about.st_ino);
 }
 
-void date_content(run::MadeFile* file, std::int64_t now) {
-    if (file != nullptr) file->modified = file->changed = now;
+void date_content(const run::MadeFile& file, std::int64_t now) {
+    if (!file) return;
+    run::FileTimes& times = file.set_times();
+    times.modified = times.changed = now;
 }
 
 /// The place's directory has got or lost a name.
@@ -170,11 +184,12 @@ void date_directory(Call& call, const Place& place) {
 /// The run has made the file.
 void begin_file(Call& call, const Place& place, unsigned flags) {
     struct stat about{};
-    run::MadeFile* const file = look_at(place, flags, about) ? entry_of(call.engine, about) : nullptr;
-    if (file == nullptr) return;
-    file->number = made_files(call.engine).new_number();
-    file->born = file->changed = file->modified = time_of_day(call.thread, true);
-    file->accessed = run::kNoFileTime;
+    const run::MadeFile file = look_at(place, flags, about) ? entry_of(call.engine, about) : run::MadeFile{};
+    if (!file) return;
+    file.set_number(made_files(call.engine).new_number());
+    run::FileTimes& times = file.set_times();
+    times.born = times.changed = times.modified = time_of_day(call.thread, true);
+    times.accessed = run::kNoFileTime;
 }
 
 void note_made(Call& call, const Row& row, long answer) {
@@ -187,8 +202,8 @@ void note_made(Call& call, const Row& row, long answer) {
 
 /// The file's owner, mode or names have changed.
 void date_status(Call& call, const struct stat& about) {
-    if (run::MadeFile* const file = entry_of(call.engine, about); file != nullptr)
-        file->changed = time_of_day(call.thread, true);
+    if (const run::MadeFile file = entry_of(call.engine, about); file)
+        file.set_times().changed = time_of_day(call.thread, true);
 }
 
 /// `removed`: the file before, if it was there.
@@ -222,18 +237,14 @@ std::uint32_t* remembered_place(const Call& call, std::uint64_t fd) {
                                                                                            : nullptr;
 }
 
-std::uint32_t number_of(const Call& call, const run::MadeFile& file) {
-    return static_cast<std::uint32_t>(&file - made_files(call.engine).file) + 1;
-}
-
 /// The number of the entry for the file that the descriptor writes; kNoMadeFile: it writes none.
 std::uint32_t written_entry(const Call& call, std::uint64_t fd) {
     struct stat about{};
     if (kind_of_descriptor(call.thread, fd) != DescriptorKind::never_waits ||
         !look_at({fd, address_of("")}, AT_EMPTY_PATH, about) || !S_ISREG(about.st_mode))
         return DescriptorKinds::kNoMadeFile;
-    const run::MadeFile* const file = entry_of(call.engine, about);
-    return file != nullptr ? number_of(call, *file) : DescriptorKinds::kNoMadeFile;
+    const run::MadeFile file = entry_of(call.engine, about);
+    return file ? file.entry() : DescriptorKinds::kNoMadeFile;
 }
 
 void note_written(Call& call, std::uint64_t fd) {
@@ -244,7 +255,7 @@ void note_written(Call& call, std::uint64_t fd) {
         if (place != nullptr) *place = number;
     }
     if (number != DescriptorKinds::kNoMadeFile)
-        date_content(&made_files(call.engine).file[number - 1], time_of_day(call.thread, false));
+        date_content(made_files(call.engine).at(number), time_of_day(call.thread, false));
 }
 
 /// The time in a timespec of utimensat(2); kNoFileTime: it is left as it is.
@@ -289,7 +300,7 @@ bool look_at_changed(const Call& call, const Row& row, struct stat& about) {
     return look_at(place, AT_EMPTY_PATH | (follows_no_link(call, row) ? AT_SYMLINK_NOFOLLOW : 0), about);
 }
 
-void set_dates(Call& call, const Row& row, run::MadeFile& file) {
+void set_dates(Call& call, const Row& row, run::FileTimes& file) {
     timespec times[2]{{0, UTIME_NOW}, {0, UTIME_NOW}};
     if (call.argument[row.more] != 0 && !read_times(call, call.argument[row.more], times)) return;
     const std::int64_t now = time_of_day(call.thread, true);
@@ -301,11 +312,12 @@ void set_dates(Call& call, const Row& row, run::MadeFile& file) {
 
 void note_changed(Call& call, const Row& row) {
     struct stat about{};
-    run::MadeFile* const file = look_at_changed(call, row, about) ? entry_of(call.engine, about) : nullptr;
-    if (file == nullptr) return;
-    file->changed = time_of_day(call.thread, true);
-    if (row.effect == resizes) file->modified = file->changed;
-    if (row.effect == dates) set_dates(call, row, *file);
+    const run::MadeFile file = look_at_changed(call, row, about) ? entry_of(call.engine, about) : run::MadeFile{};
+    if (!file) return;
+    run::FileTimes& times = file.set_times();
+    times.changed = time_of_day(call.thread, true);
+    if (row.effect == resizes) times.modified = times.changed;
+    if (row.effect == dates) set_dates(call, row, times);
 }
 
 std::int64_t ns_of_file(std::int64_t seconds, std::int64_t ns) {
@@ -322,12 +334,12 @@ void store_time(std::int64_t time, Seconds& seconds, Nanoseconds& ns) {
 }
 
 /// Remembers the entry of a file or directory that the call has reported about, if it names a descriptor of it.
-void remember_file(const Call& call, const Row& row, const FileFacts& facts, const run::MadeFile* file) {
-    if (file == nullptr || row.directory == kNone || (!S_ISREG(facts.mode) && !S_ISDIR(facts.mode))) return;
+void remember_file(const Call& call, const Row& row, const FileFacts& facts, const run::MadeFile& file) {
+    if (!file || row.directory == kNone || (!S_ISREG(facts.mode) && !S_ISDIR(facts.mode))) return;
     char first = 0;
     if (row.path != kNone && (!x86_64::guarded_read(call.argument[row.path], first) || first != 0)) return;
     if (std::uint32_t* const place = remembered_place(call, call.argument[row.directory]); place != nullptr)
-        *place = number_of(call, *file);
+        *place = file.entry();
 }
 
 void show_stat(const Call& call, const Row& row) {
@@ -343,6 +355,7 @@ void show_stat(const Call& call, const Row& row) {
                     .born = 0};
     remember_file(call, row, facts, show_file(call.engine, facts));
     about.st_ino = facts.inode;
+    about.st_dev = shown_device(call.engine, about.st_dev);
     store_time(facts.accessed, about.st_atim.tv_sec, about.st_atim.tv_nsec);
     store_time(facts.modified, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
     store_time(facts.changed, about.st_ctim.tv_sec, about.st_ctim.tv_nsec);
@@ -354,19 +367,20 @@ void show_statx(const Call& call, const Row& row) {
     struct ::statx about;
     if (!x86_64::guarded_copy(&about, at_address<const void>(to), sizeof about)) return;
     const auto time = [](const statx_timestamp& at) { return ns_of_file(at.tv_sec, at.tv_nsec); };
-    // makedev(3)
-    const std::uint64_t major = about.stx_dev_major;
-    const std::uint64_t minor = about.stx_dev_minor;
-    FileFacts facts{
-        .device = (major & 0xfff) << 8 | (major & ~0xfffull) << 32 | (minor & 0xff) | (minor & ~0xffull) << 12,
-        .inode = about.stx_ino,
-        .mode = about.stx_mode,
-        .accessed = time(about.stx_atime),
-        .modified = time(about.stx_mtime),
-        .changed = time(about.stx_ctime),
-        .born = time(about.stx_btime)};
+    FileFacts facts{.device = makedev(about.stx_dev_major, about.stx_dev_minor),
+                    .inode = about.stx_ino,
+                    .mode = about.stx_mode,
+                    .accessed = time(about.stx_atime),
+                    .modified = time(about.stx_mtime),
+                    .changed = time(about.stx_ctime),
+                    .born = time(about.stx_btime)};
     remember_file(call, row, facts, show_file(call.engine, facts));
     about.stx_ino = facts.inode;
+    const std::uint64_t device = shown_device(call.engine, facts.device);
+    about.stx_dev_major = major(device);
+    about.stx_dev_minor = minor(device);
+    if ((about.stx_mask & (kMountId | kUniqueMountId)) != 0)
+        about.stx_mnt_id = shown_mount(call.engine, about.stx_mnt_id);
     store_time(facts.accessed, about.stx_atime.tv_sec, about.stx_atime.tv_nsec);
     store_time(facts.modified, about.stx_mtime.tv_sec, about.stx_mtime.tv_nsec);
     store_time(facts.changed, about.stx_ctime.tv_sec, about.stx_ctime.tv_nsec);
@@ -374,12 +388,35 @@ void show_statx(const Call& call, const Row& row) {
     x86_64::guarded_copy(at_address<void>(to), &about, sizeof about);
 }
 
+/// Shows a file system of 64 GiB and 4 Mi files, half of which are free. A file system without a size, as /proc, has
+/// none here either.
+void show_statfs(const Call& call, const Row& row) {
+    constexpr std::uint64_t kBytes = std::uint64_t{64} << 30;
+    constexpr std::uint64_t kFiles = std::uint64_t{4} << 20;
+    const std::uint64_t to = call.argument[row.more];
+    struct statfs about;
+    if (!x86_64::guarded_copy(&about, at_address<const void>(to), sizeof about)) return;
+    if (about.f_blocks != 0 && about.f_bsize > 0) {
+        about.f_blocks = kBytes / static_cast<std::uint64_t>(about.f_bsize);
+        about.f_bfree = about.f_bavail = about.f_blocks / 2;
+    }
+    if (about.f_files != 0) {
+        about.f_files = kFiles;
+        about.f_ffree = kFiles / 2;
+    }
+    std::uint64_t id = 0;
+    static_assert(sizeof id == sizeof about.f_fsid);
+    __builtin_memcpy(&id, &about.f_fsid, sizeof id);
+    if (id != 0) id = made_files(call.engine).devices.number_of(id | kIsFileSystem);
+    __builtin_memcpy(&about.f_fsid, &id, sizeof id);
+    x86_64::guarded_copy(at_address<void>(to), &about, sizeof about);
+}
+
 }  // namespace
 
-const run::MadeFile* remembered_file(const Call& call, std::uint64_t fd) {
+run::MadeFile remembered_file(const Call& call, std::uint64_t fd) {
     const std::uint32_t* const place = remembered_place(call, fd);
-    return place != nullptr && *place - 1 < run::MadeFiles::kEntries ? &made_files(call.engine).file[*place - 1]
-                                                                     : nullptr;
+    return place != nullptr ? made_files(call.engine).at(*place) : run::MadeFile{};
 }
 
 FileCall::FileCall(Call& call) : call_(call) {
@@ -417,6 +454,7 @@ void FileCall::finish_row(long answer) {
     switch (row_->effect) {
         case reports: return show_stat(call_, *row_);
         case reportsx: return show_statx(call_, *row_);
+        case measures: return show_statfs(call_, *row_);
         case writes:
             if (answer > 0) note_written(call_, call_.argument[row_->directory]);
             return;

@@ -16,6 +16,7 @@
 #include "engine/syscalls/file_writes.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/machine_files.h"
+#include "engine/syscalls/mount_files.h"
 #include "engine/syscalls/proc_path.h"
 #include "engine/syscalls/random_files.h"
 #include "engine/threads/run_records.h"
@@ -119,9 +120,16 @@ long stat_path(Call& call, unsigned index, std::uint64_t flags) {
 
 /// readlink and readlinkat. The buffer and its size follow the path.
 long read_link_or_pass(Call& call, unsigned index) {
+    const std::uint64_t buffer = call.argument[index + 1];
+    const std::uint64_t bytes = call.argument[index + 2];
     return with_shown(call, index, [&](const Shown& shown) {
-        return shown.program != nullptr ? read_link(shown.program, call.argument[index + 1], call.argument[index + 2])
-                                        : call.pass_to_kernel();
+        if (shown.program != nullptr) return read_link(shown.program, buffer, bytes);
+        char room[kLongestProcPath];
+        long answer = 0;
+        if (static_cast<std::int64_t>(bytes) > 0 &&
+            read_numbered_link(call.engine, copy_short_path(call.argument[index], room), buffer, bytes, answer))
+            return answer;
+        return call.pass_to_kernel();
     });
 }
 

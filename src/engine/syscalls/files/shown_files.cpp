@@ -1,5 +1,6 @@
 // shown_files.cpp: what programs of a deterministic run see of a file's inode number and times.
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 
@@ -22,16 +23,18 @@ std::int64_t either(std::int64_t set, std::int64_t otherwise) {
     return set != run::kNoFileTime ? set : otherwise;
 }
 
-/// The file's entry with a number; null: there is no room. Mostly a pipe or socket has no name, so no call has made it
+/// The file's entry with a number; none: there is no room. Mostly a pipe or socket has no name, so no call has made it
 /// by one; it is as old as the run.
-const run::MadeFile* numbered_entry(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode) {
+run::MadeFile numbered_entry(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode) {
     run::MadeFiles& files = made_files(engine);
-    run::MadeFile* const file = files.find_or_add(device, inode);
-    if (file == nullptr || file->number != 0) return file;
-    file->number = files.new_number();
-    if (S_ISFIFO(mode) || S_ISSOCK(mode))
-        for (std::int64_t* const time : {&file->born, &file->changed, &file->modified})
+    const run::MadeFile file = files.find_or_add(device, inode);
+    if (!file || file.number() != 0) return file;
+    file.set_number(files.new_number());
+    if (S_ISFIFO(mode) || S_ISSOCK(mode)) {
+        run::FileTimes& times = file.set_times();
+        for (std::int64_t* const time : {&times.born, &times.changed, &times.modified})
             *time = either(*time, epoch_of(engine));
+    }
     return file;
 }
 
@@ -61,16 +64,27 @@ std::int64_t real_file_time(const Engine& engine, std::int64_t shown) {
 }
 
 std::uint64_t shown_inode(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode) {
-    const run::MadeFile* const file = numbered_entry(engine, device, inode, mode);
-    return file != nullptr ? run::kFirstShownInode + file->number - 1 : inode;
+    const run::MadeFile file = numbered_entry(engine, device, inode, mode);
+    return file ? run::kFirstShownInode + file.number() - 1 : inode;
 }
 
-const run::MadeFile* show_file(const Engine& engine, FileFacts& facts) {
-    const run::MadeFile* const file = numbered_entry(engine, facts.device, facts.inode, facts.mode);
-    run::MadeFile known{};
-    known.born = known.changed = known.modified = known.accessed = run::kNoFileTime;
-    if (file != nullptr) known = *file;
-    if (known.number != 0) facts.inode = run::kFirstShownInode + known.number - 1;
+std::uint64_t shown_device(const Engine& engine, std::uint64_t device) {
+    const std::uint32_t number = made_files(engine).devices.number_of(device);
+    return number != 0 ? makedev(0, number) : device;
+}
+
+std::uint64_t shown_mount(const Engine& engine, std::uint64_t mount) {
+    const std::uint32_t number = made_files(engine).mounts.number_of(mount);
+    return number != 0 ? number : mount;
+}
+
+run::MadeFile show_file(const Engine& engine, FileFacts& facts) {
+    const run::MadeFile file = numbered_entry(engine, facts.device, facts.inode, facts.mode);
+    run::FileTimes known;
+    if (file) {
+        known = file.times();
+        facts.inode = run::kFirstShownInode + file.number() - 1;
+    }
     facts.modified = either(known.modified, shown_file_time(engine, facts.modified));
     facts.changed = either(known.changed, shown_file_time(engine, facts.changed));
     facts.born = either(known.born, shown_file_time(engine, facts.born));

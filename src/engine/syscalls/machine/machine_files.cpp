@@ -15,6 +15,7 @@
 #include "engine/shown_ids.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/machine_names.h"
+#include "engine/syscalls/mount_files.h"
 #include "engine/syscalls/proc_path.h"
 #include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
@@ -282,11 +283,16 @@ void put_process_status(const Engine& engine, std::string_view text, Text& out) 
     }
 }
 
+bool is_process_file(const ProcPath& path) {
+    constexpr std::array<std::string_view, 5> kNames{"stat", "status", "statm", "io", "schedstat"};
+    return path.pid != 0 && std::ranges::find(kNames, path.rest) != kNames.end();
+}
+
 /// What the program finds in a file about a process of the run. False: it is another file.
 bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, Text& out) {
     const ProcPath at = parse_proc_path(path);
     const Engine& engine = *thread.engine;
-    if (at.pid == 0 || (at.rest != "stat" && at.rest != "status" && at.rest != "statm")) return false;
+    if (!is_process_file(at)) return false;
     const run::ProcessRecord* const record = record_of_process(engine, at.pid);
     if (record == nullptr) return false;
     char room[4096];
@@ -299,8 +305,12 @@ bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, T
         put_process_stat(thread, text, cpu_ns, out);
     else if (at.rest == "status")
         put_process_status(engine, text, out);
-    else
+    else if (at.rest == "statm")
         out.text("25600 2560 1024 100 0 2560 0\n");
+    else if (at.rest == "schedstat")
+        out.decimal(cpu_ns).text(" 0 1\n");
+    else
+        out.text("rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n");
     return true;
 }
 
@@ -343,9 +353,15 @@ bool open_machine_file(Call& call, unsigned path, std::uint64_t flags, long& ans
     const ProcPath at = parse_proc_path(name);
     Text text;
     const bool of_machine = put_file(call.thread, name, text);
-    if (!of_machine && (at.pid == 0 || (at.rest != "stat" && at.rest != "status" && at.rest != "statm"))) return false;
+    if (!of_machine && !is_process_file(at) && !is_mount_file(at)) return false;
     answer = call.pass_to_kernel();  // it has to be there, and the program has to be allowed to read it
     if (is_error(answer) || answer == kRestartSyscall) return true;
+    if (is_mount_file(at)) {
+        const long copy = copy_mount_file(call.engine, at, static_cast<std::uint64_t>(answer), flags);
+        kernel_call(__NR_close, static_cast<std::uint64_t>(answer));
+        answer = copy;
+        return true;
+    }
     if (!of_machine && !put_process_file(call.thread, name, static_cast<std::uint64_t>(answer), text)) {
         kernel_call(__NR_lseek, static_cast<std::uint64_t>(answer), 0, SEEK_SET);
         return true;
