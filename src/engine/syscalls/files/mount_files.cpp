@@ -28,7 +28,7 @@ constexpr std::uint64_t kIsPeerGroup = std::uint64_t{1} << 40;
 /// Takes the next line or word, which `end` ends, from `rest`.
 std::string_view take(std::string_view& rest, char end) {
     const std::size_t length = std::min(rest.find(end), rest.size());
-    const std::string_view piece{rest.data(), length};
+    const std::string_view piece = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
     return piece;
 }
@@ -103,7 +103,7 @@ void put_peers(const Engine& engine, std::string_view word, Copy& out) {
     take(rest, ':');
     const std::size_t before = word.size() - rest.size();
     if (!take_number(rest, group)) return out.put(word);
-    out.put({word.data(), before});
+    out.put(word.substr(0, before));
     out.put(shown_mount(engine, group | kIsPeerGroup));
 }
 
@@ -176,14 +176,16 @@ bool read_numbered_link(const Engine& engine, std::string_view path, std::uint64
     const ProcPath at = parse_proc_path(path);
     if (!has_virtual_clock(engine) || at.pid == 0 || (!at.rest.starts_with("fd/") && !at.rest.starts_with("ns/")))
         return false;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
+    const char* const place = path.data();
     char link[64];
-    const long length = kernel_call(__NR_readlink, address_of(path.data()), address_of(link), sizeof link);
+    const long length = kernel_call(__NR_readlink, address_of(place), address_of(link), sizeof link);
     if (length <= 0) return false;
     std::string_view number{link, static_cast<std::size_t>(length)};
     std::uint64_t value = 0;
     const std::string_view kind = take(number, '[');
     if (!kind.ends_with(':') || !take_number(number, value) || number != "]") return false;
-    const std::uint64_t inode = inode_at(engine, path.data());
+    const std::uint64_t inode = inode_at(engine, place);
     if (inode == 0) return false;
     Line shown;
     shown.text(kind).text("[").decimal(static_cast<std::int64_t>(inode)).text("]");
