@@ -14,16 +14,10 @@ namespace anyperf::engine {
 namespace {
 
 constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - 65536;  // a margin for the length of the instruction
-constexpr std::uint64_t kOddPlace = 0x1a70000;                      // programs that choose addresses choose round ones
-constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
+// Programs that choose addresses choose round ones. Both halves begin as far before a large page as growing memory
+// should (pages_ahead.h).
+constexpr std::uint64_t kOddPlace = 0x1c00000 - PagesAhead::kSmallBytes;
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
-
-/// Asks for large pages from 2 to 4 MiB after the start on: a large program has more pages of code than the TLB holds,
-/// and a small one should not pay for a large page.
-void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
-    const std::uint64_t from = (start + 2 * kLarge - 1) & ~(kLarge - 1);
-    kernel_call(__NR_madvise, from, start + bytes - from, MADV_HUGEPAGE);
-}
 
 /// Maps a page without access on either side, so that a program that writes past its own memory does not write to code.
 /// Where the program already has a mapping, no guard is placed.
@@ -40,30 +34,26 @@ bool Arena::map_at(std::uint64_t address, bool exactly, bool separate) {
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
     if (blocks_ == nullptr || !memory_.map_at(address, kBytes, exactly, separate)) return false;
     map_guards(memory_.start(), kBytes);
-    prefer_large_pages(memory_.start(), kHotBytes);
-    prefer_large_pages(memory_.start() + kHotBytes, kBytes - kHotBytes);
     ready_pages();
     return true;
 }
 
 /// Has pages for what is written next: mostly less than a page.
 void Arena::ready_pages() {
-    const std::uint64_t start = memory_.start() + static_cast<std::uint64_t>(memory_.to_writable());
+    const std::uint64_t start = writable_start();
     hot_pages_.use(start, hot_ + kPageBytes, kHotBytes);
     cold_pages_.use(start + kHotBytes, cold_ - kHotBytes + kPageBytes, kBytes - kHotBytes);
     block_pages_.use(address_of(blocks_), (block_count_ + 1) * sizeof(BlockId), sizeof(BlockId) * kMaximumBlocks);
 }
 
 std::size_t Arena::touched_pages() const {
-    // After the first 2 MiB the kernel is asked for large pages. Where it has none the rest is underestimated.
-    const auto pages = [](std::size_t bytes) {
-        return bytes <= kLarge ? page_up(bytes) / kPageBytes : kLarge / kPageBytes + (bytes - kLarge) / kLarge;
-    };
     // With separate writes each page is touched a second time, for execution, where the kernel maps 16 at once
     // (fault_around_bytes in debugfs).
     constexpr std::size_t kAround = 16;
-    const std::size_t code = pages(hot_pages_.ready()) + pages(cold_pages_.ready());
-    return code + (memory_.has_separate_writes() ? code / kAround : 0) + block_pages_.ready() / kPageBytes;
+    const std::uint64_t start = writable_start();
+    const std::size_t code = hot_pages_.touched_pages(start) + cold_pages_.touched_pages(start + kHotBytes);
+    return code + (memory_.has_separate_writes() ? code / kAround : 0) +
+           block_pages_.touched_pages(address_of(blocks_));
 }
 
 bool Arena::map_near(std::uint64_t pc, bool separate) {

@@ -75,6 +75,7 @@ class Arena {
   private:
     std::uint8_t* at(std::size_t offset) const { return reinterpret_cast<std::uint8_t*>(memory_.start() + offset); }
     bool map_at(std::uint64_t address, bool exactly, bool separate);
+    std::uint64_t writable_start() const { return memory_.start() + static_cast<std::uint64_t>(memory_.to_writable()); }
     void ready_pages();
 
     CodeMemory memory_;

@@ -39,14 +39,13 @@ unsigned scarcity() {
 /// Maps the table of indirect entries in one large page, all of which is touched at once: where a hypervisor handles
 /// the first access to each page, 128 small ones take 0.9 ms. Null if the kernel refuses.
 std::uint64_t* map_table(std::size_t bytes) {
-    constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
     // MAP_32BIT: an indirect branch has the table's address as a disp32, which is sign-extended, so the table must be
     // below 2 GiB.
-    const long low = map_own_pages(2 * kLarge - kPageBytes, PROT_READ | PROT_WRITE,
+    const long low = map_own_pages(2 * kLargePageBytes - kPageBytes, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT);
     if (is_error(low)) return nullptr;
-    const std::uint64_t start = (static_cast<std::uint64_t>(low) + kLarge - 1) & ~(kLarge - 1);
-    kernel_call(__NR_madvise, start, kLarge, MADV_HUGEPAGE);
+    const std::uint64_t start = large_page_up(static_cast<std::uint64_t>(low));
+    prefer_large_pages(start, start + kLargePageBytes);
     touch_pages(at_address<void>(start), bytes);
     return at_address<std::uint64_t>(start);
 }
@@ -69,17 +68,15 @@ bool Cache::reserve() {
                                 traces_.bytes_for(smaller);
     if (!growth_.reserve(tables + records) || !blocks.reserve(growth_, smaller) || !exits.reserve(growth_, smaller) ||
         !marks.reserve(growth_, smaller) || !indirect_entries.reserve(growth_, smaller) ||
-        !copies.reserve(growth_, smaller) || !traces_.reserve(growth_, smaller) || !executable.reserve() ||
-        !pages_.reserve(growth_))
+        !copies.reserve(growth_, smaller) || !traces_.reserve(growth_, smaller) || !executable.reserve())
         return false;
-    slots_ = static_cast<Slot*>(growth_.take(sizeof(Slot) * kFirstSlots));
+    constexpr std::size_t kTableBytes = sizeof(std::uint64_t) * kTableEntries;
+    table_ = map_table(kTableBytes);
+    if (table_ == nullptr) return false;
+    tables_.begin(address_of(table_) + kTableBytes, kLargePageBytes - kTableBytes, growth_);
+    slots_ = static_cast<Slot*>(tables_.take(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
-    table_ = map_table(sizeof(std::uint64_t) * kTableEntries);
-    if (slots_ == nullptr || table_ == nullptr) return false;
-    // Even a small program touches most of these pages. Without this, most would cost two faults: one for the first
-    // read, one for the first write.
-    touch_pages(pages_.memory(), address_of(slots_ + kFirstSlots) - address_of(pages_.memory()));
-    return true;
+    return slots_ != nullptr && pages_.reserve(tables_);
 }
 
 bool Cache::reserve_recordings() {
@@ -108,12 +105,12 @@ std::size_t Cache::touched_pages() const {
     std::size_t pages = 0;
     for (std::uint32_t i = 0; i < arena_count; ++i) pages += arenas[i].touched_pages();
     for (const std::size_t records :
-         {blocks.ready_bytes(), exits.ready_bytes(), marks.ready_bytes(), indirect_entries.ready_bytes(),
-          copies.ready_bytes(), pages_.bytes(), traces_.ready_bytes(), recorded_segments.ready_bytes(),
-          recorded_accesses.ready_bytes()})
-        pages += page_up(records) / kPageBytes;
+         {blocks.touched_pages(), exits.touched_pages(), marks.touched_pages(), indirect_entries.touched_pages(),
+          copies.touched_pages(), pages_.touched_pages(), traces_.touched_pages(), recorded_segments.touched_pages(),
+          recorded_accesses.touched_pages()})
+        pages += records;
     // Slots are touched in no order, so only the kernel knows.
-    return pages + present_pages(slots_, sizeof(Slot) * slot_count_);
+    return pages + (tables_.is_beside(slots_) ? 0 : present_pages(slots_, sizeof(Slot) * slot_count_));
 }
 
 void Cache::set_lookup_miss(std::uint64_t host) {
@@ -138,15 +135,14 @@ Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
 bool Cache::grow() {
     Slot* const old = slots_;
     const std::size_t old_count = slot_count_;
-    auto* const wider = static_cast<Slot*>(growth_.take(sizeof(Slot) * old_count * 2));
+    auto* const wider = static_cast<Slot*>(tables_.take(sizeof(Slot) * old_count * 2));
     if (wider == nullptr) return false;
-    touch_pages(wider, sizeof(Slot) * old_count * 2);  // each of its pages gets slots now
     slots_ = wider;
     slot_count_ = old_count * 2;
     filled_ = 0;
     for (std::size_t i = 0; i < old_count; ++i)
         if (old[i].id != 0 && old[i].id != kErased) put(old[i]);
-    discard_pages(old, sizeof(Slot) * old_count);
+    tables_.drop(old, sizeof(Slot) * old_count);
     return true;
 }
 
@@ -350,7 +346,7 @@ void Cache::free_all() {
         recorded_accesses.free_all();
     }
     pages_.clear();
-    discard_pages(slots_, sizeof(Slot) * slot_count_);
+    tables_.clear(slots_, sizeof(Slot) * slot_count_);
     filled_ = 0;
     live_code_bytes = translated_code_bytes = 0;
     ++generation;

@@ -220,7 +220,8 @@ class Cache {
     };
     Pool<Trace, 1u << 20> traces_;
     PageIndex pages_;
-    OwnArea growth_;         ///< for records, and for larger tables of slots
+    OwnArea growth_;  ///< for records, and for larger tables of slots
+    TableArea tables_;
     Slot* slots_ = nullptr;  ///< open addressing, by search()
     std::size_t slot_count_ = 0;
     std::size_t filled_ = 0;  ///< slots that are used or erased

@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include "engine/cache/block.h"
-#include "engine/freestanding/own_area.h"
+#include "engine/cache/table_area.h"
 
 namespace anyperf::engine {
 
 class PageIndex {
   public:
     /// All memory comes from `area`. False if it has none left.
-    bool reserve(OwnArea& area) {
+    bool reserve(TableArea& area) {
         area_ = &area;
         slots_ = static_cast<Slot*>(area.take(sizeof(Slot) * count_));
         return slots_ != nullptr;
@@ -43,11 +43,11 @@ class PageIndex {
     /// Roughly the bytes of memory that the table uses.
     std::size_t bytes() const { return sizeof(Slot) * 2 * used_; }
 
-    /// Where its first table is.
-    const void* memory() const { return slots_; }
+    /// How many pages it takes, about.
+    std::size_t touched_pages() const { return area_->is_beside(slots_) ? 0 : page_up(bytes()) / kPageBytes; }
 
     void clear() {
-        discard_pages(slots_, sizeof(Slot) * count_);
+        area_->clear(slots_, sizeof(Slot) * count_);
         used_ = 0;
     }
 
@@ -72,16 +72,15 @@ class PageIndex {
         const std::size_t old_count = count_;
         auto* const wider = static_cast<Slot*>(area_->take(sizeof(Slot) * old_count * 2));
         if (wider == nullptr) return false;
-        touch_pages(wider, sizeof(Slot) * old_count * 2);
         slots_ = wider;
         count_ *= 2;
         for (std::size_t i = 0; i < old_count; ++i)
             if (old[i].page != 0) slot_of(old[i].page - 1) = old[i];
-        discard_pages(old, sizeof(Slot) * old_count);
+        area_->drop(old, sizeof(Slot) * old_count);
         return true;
     }
 
-    OwnArea* area_ = nullptr;
+    TableArea* area_ = nullptr;
     Slot* slots_ = nullptr;
     std::size_t count_ = 1024;
     std::size_t used_ = 0;

@@ -20,14 +20,12 @@ class Pool {
         return records_ != nullptr;
     }
 
-    /// The bytes of room for kCapacity / 2^`smaller` records.
-    static constexpr std::size_t bytes_for(unsigned smaller) {
-        return page_up(sizeof(T) * (std::size_t{kCapacity} >> smaller));
-    }
+    /// The bytes that reserve() takes from an area, at most.
+    static constexpr std::size_t bytes_for(unsigned smaller) { return room(smaller) + OwnArea::kLeftOut; }
     /// Takes that room from an area. False if it has too little.
     bool reserve(OwnArea& area, unsigned smaller = 0) {
         capacity_ = kCapacity >> smaller;
-        records_ = static_cast<T*>(area.take(bytes_for(smaller)));
+        records_ = static_cast<T*>(area.take_growing(room(smaller)));
         return records_ != nullptr;
     }
 
@@ -52,10 +50,14 @@ class Pool {
     /// The highest number in use.
     std::uint32_t used() const { return used_; }
     std::size_t bytes() const { return sizeof(T) * used_; }
-    /// The bytes of its pages that have memory.
-    std::size_t ready_bytes() const { return pages_.ready(); }
+    /// How many of its pages have been touched, about: a large page is one.
+    std::size_t touched_pages() const { return pages_.touched_pages(address_of(records_)); }
 
   private:
+    static constexpr std::size_t room(unsigned smaller) {
+        return page_up(sizeof(T) * (std::size_t{kCapacity} >> smaller));
+    }
+
     T* records_ = nullptr;
     PagesAhead pages_;
     std::uint32_t capacity_ = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/freestanding/pages.h"
+#include "engine/freestanding/pages_ahead.h"
 
 namespace anyperf::engine {
 
@@ -29,6 +30,12 @@ class OwnArea {
         return true;
     }
 
+    /// Takes over memory that is mapped already: zeros that nobody has had.
+    void begin(std::uint64_t start, std::uint64_t bytes) {
+        next_ = start;
+        end_ = start + bytes;
+    }
+
     /// Pages of zeros that nobody has had; null if too few are left. They are never given out again.
     void* take(std::uint64_t bytes) {
         if (page_up(bytes) > end_ - next_) return nullptr;
@@ -36,6 +43,15 @@ class OwnArea {
         next_ += page_up(bytes);
         return taken;
     }
+
+    /// The same for memory that is used from its start on, as far as it is needed: the first large page begins right
+    /// after the part that has small ones (pages_ahead.h).
+    void* take_growing(std::uint64_t bytes) {
+        next_ = large_page_up(next_ + PagesAhead::kSmallBytes) - PagesAhead::kSmallBytes;
+        return next_ <= end_ ? take(bytes) : nullptr;
+    }
+    /// What take_growing() may leave out before a piece.
+    static constexpr std::uint64_t kLeftOut = kLargePageBytes;
 
   private:
     std::uint64_t next_ = 0;

@@ -24,6 +24,15 @@ constexpr std::uint64_t page_up(std::uint64_t address) {
     return page_down(address + kPageBytes - 1);
 }
 
+/// A large page, if the kernel has one (transparent_hugepage in sysfs). It is one fault in the place of 512, and where
+/// a hypervisor handles the first access to each page, it costs as much as some 100 small ones.
+inline constexpr std::uint64_t kLargePageBytes = std::uint64_t{2} << 20;
+
+/// The address itself if it is the start of a large page, otherwise the start of the next one.
+constexpr std::uint64_t large_page_up(std::uint64_t address) {
+    return (address + kLargePageBytes - 1) & ~(kLargePageBytes - 1);
+}
+
 /// mmap(2). Returns the address, or a negated errno.
 inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
                       std::uint64_t offset = 0) {
@@ -67,6 +76,11 @@ inline void discard_pages(const void* pages, std::uint64_t bytes) {
 inline void touch_pages(const void* pages, std::uint64_t bytes) {
     constexpr std::uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite);
+}
+
+/// Asks for large pages in this memory, whose ends are those of large pages.
+inline void prefer_large_pages(std::uint64_t start, std::uint64_t end) {
+    kernel_call(__NR_madvise, start, end - start, MADV_HUGEPAGE);
 }
 
 /// Has the kernel map pages of a file for reading by one call. Before Linux 5.14 it does nothing.

@@ -7,7 +7,12 @@ void PagesAhead::make_ready(std::uint64_t start, std::size_t used, std::size_t r
     constexpr std::size_t kLeast = 4 * kPageBytes;
     constexpr std::size_t kMost = 64 * kPageBytes;
     const std::size_t ahead = std::clamp(used / 4, kLeast, kMost);
-    const std::size_t end = std::min(page_up(used + ahead), page_up(room));
+    std::size_t end = std::min(page_up(used + ahead), page_up(room));
+    const std::size_t large = large_from(start);
+    if (used <= large)
+        end = std::min(end, large);
+    else if (ready_ <= large)
+        prefer_large_pages(start + large, (start + room) & ~(kLargePageBytes - 1));
     touch_pages(at_address<const void>(start + ready_), end - ready_);
     ready_ = end;
 }

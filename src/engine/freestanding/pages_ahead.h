@@ -1,6 +1,9 @@
 // pages_ahead.h: memory that is used from its start on. The kernel allocates its pages some at a time, ahead of their
 // use, because a fault for each page costs more: 0.5 to 1 us on most machines, 12 us on a virtual machine whose
-// hypervisor handles each fault, where a page of a call costs 1 us.
+// hypervisor handles each fault, where a page of a call costs 1 us, and its first access 5 to 10 us.
+//
+// A small program should not pay for a large page, and a large one should not pay for 512 small ones. So the first
+// kSmallBytes at least have small pages, and what follows from the next boundary on has large ones.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +17,9 @@ namespace anyperf::engine {
 /// Not synchronised. It begins as zeros, like the memory.
 class PagesAhead {
   public:
+    /// The least bytes in small pages. Memory that begins so far before the start of a large page has no more.
+    static constexpr std::size_t kSmallBytes = std::size_t{960} << 10;
+
     /// The first `used` bytes of the memory at `start`, which has room for `room`, will be written.
     void use(std::uint64_t start, std::size_t used, std::size_t room) {
         if (used > ready_) [[unlikely]]
@@ -21,10 +27,18 @@ class PagesAhead {
     }
     /// Bytes that have pages; a multiple of pages.
     std::size_t ready() const { return ready_; }
+    /// About how many pages that is: a large one counts once. `start` as for use(). Where the kernel has no large pages
+    /// the number is too low.
+    std::size_t touched_pages(std::uint64_t start) const {
+        const std::size_t small = std::min<std::size_t>(ready_, large_from(start));
+        return small / kPageBytes + (ready_ - small + kLargePageBytes - 1) / kLargePageBytes;
+    }
     /// The pages after the first `bytes` have been discarded.
     void discarded(std::size_t bytes = 0) { ready_ = std::min(ready_, page_up(bytes)); }
 
   private:
+    /// Bytes from the start to the first large page.
+    static std::size_t large_from(std::uint64_t start) { return large_page_up(start + kSmallBytes) - start; }
     void make_ready(std::uint64_t start, std::size_t used, std::size_t room);
 
     std::size_t ready_ = 0;

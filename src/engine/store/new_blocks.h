@@ -37,8 +37,8 @@ class NewBlocks {
     /// The address of the page `index` of the block.
     std::uint64_t page(const NewBlock& block, std::size_t index);
     void clear();
-    /// Bytes of its pages that have memory.
-    std::size_t ready_bytes() const { return blocks_.ready_bytes() + words_.ready_bytes(); }
+    /// How many pages it has touched, about.
+    std::size_t touched_pages() const { return blocks_.touched_pages() + words_.touched_pages(); }
 
     /// The head of its record, without its checksum. `block`: the record in the cache. `bytes` is 0 if a record has
     /// no room for it.

@@ -261,7 +261,7 @@ bool Store::drop_faulted(std::uint64_t address) {
 std::size_t Store::touched_pages() const {
     // The kernel maps pages of a file in groups of sixteen.
     constexpr std::size_t kGroup = 16 * kPageBytes;
-    std::size_t pages = new_blocks_.ready_bytes() / kPageBytes + mapping_count_;
+    std::size_t pages = new_blocks_.touched_pages() + mapping_count_;
     for (std::uint32_t i = 1; i <= mapping_count_; ++i) pages += mappings_[i].file_bytes.size() / kGroup;
     return pages;
 }
