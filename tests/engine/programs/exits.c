@@ -4,8 +4,10 @@
 
 static char stack[16384] __attribute__((aligned(16)));
 
+/// The last thread to exit gives the status (synchronize_group_exit() in the kernel's exit.c), so it waits for the
+/// others, also on a machine that is busy.
 static int outlives(void* status) {
-    nap_ms(30);
+    nap_ms(300);
     return (int)(u64)status;
 }
 
@@ -40,7 +42,9 @@ int program(int argc, char** argv, char** envp) {
         say("leader", sys(__NR_getpid) == sys(__NR_gettid));
         return 33;
     }
-    struct { u64 now, most; } none = {0, 0};
+    struct {
+        u64 now, most;
+    } none = {0, 0};
     sys(__NR_setrlimit, 4, &none);
     for (int how = 0; how < 5; ++how) {
         flush();

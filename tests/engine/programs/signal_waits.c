@@ -8,6 +8,26 @@ static void handler(int signal, siginfo_t* info, void* context) {
     hits = hits + 1;
 }
 
+/// Returns once the parent sleeps: on a busy machine it may need longer than any nap to come to its call.
+static void until_parent_sleeps(void) {
+    char path[40] = "/proc/", text[64];
+    char* end = path + 6;
+    char digits[24];
+    int count = 0;
+    for (long left = sys(__NR_getppid); left != 0; left /= 10) digits[count++] = (char)('0' + left % 10);
+    while (count > 0) *end++ = digits[--count];
+    for (const char* rest = "/stat"; *rest != 0; ++rest) *end++ = *rest;
+    for (int tries = 0; tries < 2000; ++tries) {
+        const long file = sys(__NR_open, path, 0);
+        const long bytes = sys(__NR_read, file, text, sizeof text);
+        sys(__NR_close, file);
+        long at = 0;
+        while (at + 2 < bytes && text[at] != ')') ++at;
+        if (at + 2 >= bytes || text[at + 2] == 'S') return;
+        nap_ms(5);
+    }
+}
+
 /// A child that sends `signal` to its parent `times` times, 60 ms apart.
 static long start_sender(int signal, int times) {
     const long parent = sys(__NR_getpid);
@@ -15,6 +35,7 @@ static long start_sender(int signal, int times) {
     if (child == 0) {
         for (int i = 0; i < times; ++i) {
             nap_ms(60);
+            until_parent_sleeps();
             sys(__NR_kill, parent, signal);
         }
         nap_ms(60);
@@ -29,6 +50,7 @@ static void poll_during(const char* what, int signal, int ends[2]) {
     char byte;
     if (child == 0) {
         nap_ms(60);
+        until_parent_sleeps();
         sys(__NR_kill, sys(__NR_getppid), signal);
         nap_ms(60);
         sys(__NR_write, ends[1], "x", 1);
@@ -115,6 +137,7 @@ int program(int argc, char** argv, char** envp) {
     child = sys(__NR_fork);
     if (child == 0) {
         nap_ms(60);
+        until_parent_sleeps();
         sys(__NR_kill, sys(__NR_getppid), SIGUSR1);
         nap_ms(60);
         sys(__NR_write, ends[1], "x", 1);
