@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -61,6 +62,14 @@ bool replaces_randomness(const Call& call) {
     return call.engine.run != nullptr && call.engine.run->deterministic != 0;
 }
 
+/// Whether getrandom(2) knows the flags. If so a deterministic run asks with GRND_INSECURE in their place: shortly after
+/// boot, until the kernel has collected randomness, the others wait or answer EAGAIN, so a program would count otherwise
+/// there than on a machine that has been up for a while.
+bool is_valid_getrandom(std::uint64_t flags) {
+    constexpr std::uint64_t kExclusive = GRND_RANDOM | GRND_INSECURE;
+    return (flags & ~(kExclusive | GRND_NONBLOCK)) == 0 && (flags & kExclusive) != kExclusive;
+}
+
 /// 128 bits as RFC 4122 writes them, version 4, and a newline.
 std::array<char, 37> uuid_text(std::uint64_t high, std::uint64_t low) {
     high = (high & ~std::uint64_t{0xf000}) | 0x4000;
@@ -97,9 +106,15 @@ long open_random_file(Engine& engine, std::string_view path, std::uint64_t flags
 namespace handlers {
 
 long getrandom(Call& call) {
-    const long answer = call.pass_to_kernel();
-    if (answer > 0 && replaces_randomness(call))
-        replace(call.engine, call.argument[0], static_cast<std::uint64_t>(answer));
+    if (!replaces_randomness(call)) return call.pass_to_kernel();
+    const std::uint64_t flags = call.argument[2];
+    if (is_valid_getrandom(flags)) call.argument[2] = GRND_INSECURE;
+    long answer = call.pass_to_kernel();
+    if (answer == -EINVAL && call.argument[2] != flags) {  // before Linux 5.6
+        call.argument[2] = flags;
+        answer = call.pass_to_kernel();
+    }
+    if (answer > 0) replace(call.engine, call.argument[0], static_cast<std::uint64_t>(answer));
     return answer;
 }
 
