@@ -47,11 +47,12 @@ def main():
     different = 0
     for name, counted in first.items():
         others = {model: seen[model].get(name, "did not run") for model in models}
-        bad = len(set(others.values())) > 1 or not counted.startswith("status 0 ")
+        others = {model: row for model, row in others.items() if row != counted}
+        bad = bool(others) or not counted.startswith("status 0 ")
         different += bad
-        print(f"{'DIFFERENT' if bad else 'equal'} {name}" + (f": {others}" if bad else f": {counted}"))
+        print(f"{'DIFFERENT' if bad else 'equal'} {name}: {counted}" + (f", but {others}" if others else ""))
     if len(first) == 0 or any(len(one) != len(first) for one in seen.values()): different += 1
-    print(f"{len(first) - different} equal, {different} different")
+    print(f"{max(len(first) - different, 0)} equal, {different} different")
     return 0 if different == 0 else 1
 
 
