@@ -180,8 +180,8 @@ void ScriptPrinter::print_mode(std::uint16_t misc) {
     constexpr std::string_view kLetters = "KUHGg";
     constexpr std::size_t kWidth = 6;
     std::string text;
-    for (std::uint16_t mode = 1; mode <= kLetters.size(); ++mode)
-        if ((misc & mode) == mode) text += kLetters[mode - 1u];
+    for (std::size_t mode = 1; mode <= kLetters.size(); ++mode)
+        if ((misc & mode) == mode) text += kLetters[mode - 1];
     buffer_ += text;
     buffer_.append(kWidth - text.size(), ' ');
 }
