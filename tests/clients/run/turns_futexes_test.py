@@ -47,6 +47,7 @@ static struct timespec in(int clock, long ms) {
     time.tv_nsec += ms * 1000000;
     time.tv_sec += time.tv_nsec / 1000000000;
     time.tv_nsec %= 1000000000;
+    if (time.tv_nsec < 0) time = (struct timespec){time.tv_sec - 1, time.tv_nsec + 1000000000};
     return time;
 }
 static void errors(void) {
