@@ -62,9 +62,9 @@ bool replaces_randomness(const Call& call) {
     return call.engine.run != nullptr && call.engine.run->deterministic != 0;
 }
 
-/// Whether getrandom(2) knows the flags. If so a deterministic run asks with GRND_INSECURE in their place: shortly after
-/// boot, until the kernel has collected randomness, the others wait or answer EAGAIN, so a program would count otherwise
-/// there than on a machine that has been up for a while.
+/// Whether getrandom(2) knows the flags. If so a deterministic run asks with GRND_INSECURE in their place: shortly
+/// after boot, until the kernel has collected randomness, the others wait or answer EAGAIN, so a program would count
+/// otherwise there than on a machine that has been up for a while.
 bool is_valid_getrandom(std::uint64_t flags) {
     constexpr std::uint64_t kExclusive = GRND_RANDOM | GRND_INSECURE;
     return (flags & ~(kExclusive | GRND_NONBLOCK)) == 0 && (flags & kExclusive) != kExclusive;
