@@ -69,9 +69,9 @@ class FrameTexts {
     /// Keeps a whole text, which no other frame has. `key` has no form yet.
     void insert(const FrameKey& key, std::string_view text);
 
-    /// Makes room for a frame with texts of this size, by forgetting everything if there is none. Call it before
-    /// keep() and insert(): a text that keep() returned before may not be valid after it. Returns false if there is
-    /// never so much room.
+    /// Must be called before keep() and insert(): makes room for a frame with texts of this size. If there is none,
+    /// everything is forgotten, so texts from earlier calls of keep() are no longer valid (see version()). Returns
+    /// false if the texts are longer than all of the memory.
     [[nodiscard]] bool make_room(std::size_t size);
     /// Keeps a text. Precondition: make_room().
     KeptText keep(std::string_view text);

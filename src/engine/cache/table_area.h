@@ -30,14 +30,14 @@ class TableArea {
         return taken;
     }
 
-    /// Makes a table all zeros. What has pages of its own gives them back; a large page would be split by that.
+    /// Makes a table all zeros. A table with pages of its own gives them back; in the large page that would split it.
     void clear(void* table, std::uint64_t bytes) const {
         if (is_beside(table))
             std::memset(table, 0, bytes);
         else
             discard_pages(table, bytes);
     }
-    /// A table that nobody will use again.
+    /// Gives back the pages of a table that is no longer used.
     void drop(void* table, std::uint64_t bytes) const {
         if (!is_beside(table)) discard_pages(table, bytes);
     }

@@ -30,7 +30,7 @@ class OwnArea {
         return true;
     }
 
-    /// Takes over memory that is mapped already: zeros that nobody has had.
+    /// Gives out this memory, which is already mapped, is all zeros and is not used by anyone else.
     void begin(std::uint64_t start, std::uint64_t bytes) {
         next_ = start;
         end_ = start + bytes;

@@ -17,7 +17,7 @@ namespace anyperf::engine {
 /// Not synchronised. It begins as zeros, like the memory.
 class PagesAhead {
   public:
-    /// The least bytes in small pages. Memory that begins so far before the start of a large page has no more.
+    /// At least so many bytes have small pages: exactly so many where the memory begins that far before a large page.
     static constexpr std::size_t kSmallBytes = std::size_t{960} << 10;
 
     /// The first `used` bytes of the memory at `start`, which has room for `room`, will be written.

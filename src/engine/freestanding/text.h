@@ -28,4 +28,12 @@ class Line {
     std::size_t length_ = 0;
 };
 
+/// Removes a decimal number from the start of the text. Returns false if there is none.
+inline bool take_decimal(std::string_view& text, std::uint64_t& out) {
+    const std::size_t before = text.size();
+    for (out = 0; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1))
+        out = out * 10 + static_cast<std::uint64_t>(text[0] - '0');
+    return text.size() < before;
+}
+
 }  // namespace anyperf::engine

@@ -89,8 +89,7 @@ bool take_file(std::string_view& text, std::uint64_t& device, std::uint64_t& ino
     if (!pass(' ') || !take_hex(text, major_number) || !pass(':') || !take_hex(text, minor_number) || !pass(' '))
         return false;
     device = makedev(static_cast<unsigned>(major_number), static_cast<unsigned>(minor_number));
-    for (inode = 0; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1))
-        inode = inode * 10 + static_cast<std::uint64_t>(text[0] - '0');
+    take_decimal(text, inode);
     return true;
 }
 

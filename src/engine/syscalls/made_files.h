@@ -15,8 +15,8 @@
 // in all calls and files that report them (mount_files.h, application_maps.h), so they can compare them.
 //
 // LIMITS. Not followed: what is written through a shared mapping, sockets with a name, and open_by_handle_at(2). The
-// table has room for 131,072 files; further ones have the kernel's inode number. Devices have the kernel's numbers.
-// Times on the disk are the kernel's.
+// table has room for 131,072 files; further ones have the kernel's inode number. st_rdev of a device file is the
+// kernel's. Times on the disk are the kernel's.
 #pragma once
 
 #include <sys/stat.h>

@@ -301,16 +301,6 @@ bool arrive(Engine& engine, std::uint32_t self) {
     return true;
 }
 
-namespace {
-
-/// The run's first process has ended, and anyperf takes the counts. Threads that are left wait until it has done so, or
-/// a second: what they execute meanwhile would be counted or not by chance.
-void await_counting(const Turns& turns) {
-    if (turns.shown_ids != 0 && turns.real_id[0] > 1) await_process_end(turns.real_id[0]);
-}
-
-}  // namespace
-
 bool await_process_end(std::int32_t pid) {
     const auto id = static_cast<std::uint64_t>(pid);
     const long fd = kernel_call(__NR_pidfd_open, id, 0);
@@ -331,6 +321,19 @@ bool await_process_end(std::int32_t pid) {
     return ended;
 }
 
+namespace {
+
+/// Waits until the process of the slot has ended. After the end of the run's first process anyperf takes the counts, so
+/// threads that are left wait until it has ended, too, or a second: what they execute meanwhile would be counted or not
+/// by chance.
+void await_end_of_process(const Turns& turns, const TurnSlot& slot) {
+    await_process_end(slot.pid);
+    const bool was_first = slot.shown_pid == run::kFirstShownId + 1;
+    if (was_first && turns.shown_ids != 0 && turns.real_id[0] > 1) await_process_end(turns.real_id[0]);
+}
+
+}  // namespace
+
 void await_thread_end(Engine& engine) {
     Turns& turns = *engine.turns;
     const std::uint32_t leaving = turns.leaving;
@@ -339,8 +342,7 @@ void await_thread_end(Engine& engine) {
     constexpr std::int64_t kLook = 5'000'000;
     constexpr unsigned kLooks = 200;
     if (turns.leaving_process != 0) {
-        await_process_end(slot.pid);
-        if (slot.shown_pid == run::kFirstShownId + 1) await_counting(turns);
+        await_end_of_process(turns, slot);
     } else {
         for (unsigned looks = 0; looks < kLooks && __atomic_load_n(&slot.alive, __ATOMIC_SEQ_CST) != 0; ++looks) {
             sleep_on(slot.alive, 1, kLook);
@@ -382,8 +384,7 @@ void check_holder(Engine& engine, std::uint32_t self, HolderWatch& watch) {
     __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
     store_state(slot, TurnState::outside);
     if (gone) {
-        await_process_end(slot.pid);  // its parent's signal is sent by then
-        if (slot.shown_pid == run::kFirstShownId + 1) await_counting(turns);
+        await_end_of_process(turns, slot);  // its parent's signal is sent by then
         free_process_slots(engine, slot.pid);
         // The kernel has released its robust futexes, but does not know their waiters here, so all waiters check again.
         for_each_slot(turns, [&](std::uint32_t number) {

@@ -112,6 +112,11 @@ static pthread_t begin(unsigned count) {
     pthread_create(&thread, 0, wait_in_thread, 0);
     return thread;
 }
+/// Waits until so many threads wait for the second word, whose value this is. A requeue to the same place counts them.
+static void await_at(int operation, unsigned value, long count) {
+    while (futex(&word[1], operation, 0, 9, &word[1], value) < count) usleep(1000);
+}
+static void await(long count) { await_at(FUTEX_CMP_REQUEUE_PRIVATE, 0, count); }
 #define UNTIL(call) ({ long got; while ((got = (call)) == 0) usleep(1000); got; })
 static void wakes(void) {
     fill(PRIVATE);
@@ -128,8 +133,7 @@ static void wakes(void) {
     thread = begin(3);
     say("a wake of a private one", UNTIL(futex(&word[1], FUTEX_WAKE_PRIVATE, 1, 0, 0, 0)));
     join(thread, "index");
-    thread = begin(3);
-    usleep(20000);
+    thread = begin(3), await(1);
     say("a private wake of a shared one", futex(&word[0], FUTEX_WAKE_PRIVATE, 1, 0, 0, 0));
     say("a shared wake of a private one", futex(&word[1], FUTEX_WAKE, 1, 0, 0, 0));
     UNTIL(futex(&word[2], FUTEX_WAKE, 1, 0, 0, 0));
@@ -163,7 +167,7 @@ static void requeues(void) {
 }
 static void* end_soon(void* unused) {
     syscall(SYS_set_tid_address, &word[1]);
-    usleep(20000);
+    await_at(FUTEX_CMP_REQUEUE, 1, 1);
     syscall(SYS_exit, 0);
     return unused;
 }
@@ -171,15 +175,10 @@ static void ends(void) {
     pthread_t thread;
     fill(SHARED), word[1] = 1, list[1].val = 1;
     pthread_create(&thread, 0, end_soon, 0);
-    long got = waitv(list, 2, 0, 0, 0);
-    say("the end of a thread", got == -EAGAIN ? 1 : got);
+    say("the end of a thread", waitv(list, 2, 0, 0, 0));
     say("word", word[1]);
 }
 static void* wait_alone(void* unused) { return (void*)futex(&word[1], FUTEX_WAIT_PRIVATE, 0, 0, 0, 0); }
-/// Waits until so many threads wait for the second word. A requeue to the same place counts them.
-static void await(long count) {
-    while (futex(&word[1], FUTEX_CMP_REQUEUE_PRIVATE, 0, 9, &word[1], 0) < count) usleep(1000);
-}
 static void order(void) {
     pthread_t first, second, third;
     fill(PRIVATE);

@@ -33,14 +33,6 @@ std::string_view take(std::string_view& rest, char end) {
     return piece;
 }
 
-/// Removes a decimal number from the start of the text. False if it has none.
-bool take_number(std::string_view& text, std::uint64_t& out) {
-    const std::size_t before = text.size();
-    for (out = 0; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1))
-        out = out * 10 + static_cast<std::uint64_t>(text[0] - '0');
-    return text.size() < before;
-}
-
 /// A text in reserved memory, and beside it what is made of it.
 class Copy {
   public:
@@ -86,9 +78,9 @@ void put_device(const Engine& engine, std::string_view word, Copy& out) {
     std::uint64_t major_number = 0;
     std::uint64_t minor_number = 0;
     std::string_view rest = word;
-    if (!take_number(rest, major_number) || !rest.starts_with(':')) return out.put(word);
+    if (!take_decimal(rest, major_number) || !rest.starts_with(':')) return out.put(word);
     rest.remove_prefix(1);
-    take_number(rest, minor_number);
+    take_decimal(rest, minor_number);
     const std::uint64_t shown =
         shown_device(engine, makedev(static_cast<unsigned>(major_number), static_cast<unsigned>(minor_number)));
     out.put(major(shown));
@@ -102,7 +94,7 @@ void put_peers(const Engine& engine, std::string_view word, Copy& out) {
     std::uint64_t group = 0;
     take(rest, ':');
     const std::size_t before = word.size() - rest.size();
-    if (!take_number(rest, group)) return out.put(word);
+    if (!take_decimal(rest, group)) return out.put(word);
     out.put(word.substr(0, before));
     out.put(shown_mount(engine, group | kIsPeerGroup));
 }
@@ -117,7 +109,7 @@ void put_mount(const Engine& engine, std::string_view line, Copy& out) {
         std::uint64_t number = 0;
         if (field != 0) out.put(" ");
         are_peers = are_peers && (field < kFirstPeers || word != "-");
-        if (field < kIds && take_number(rest, number))
+        if (field < kIds && take_decimal(rest, number))
             out.put(shown_mount(engine, number));
         else if (field == kDevice)
             put_device(engine, word, out);
@@ -140,7 +132,7 @@ void put_fact(const Engine& engine, std::string_view line, const char* path, Cop
     std::string_view rest = line;
     std::uint64_t number = 0;
     const std::string_view name = take(rest, '\t');
-    if ((name != "mnt_id:" && name != "ino:") || !take_number(rest, number)) return out.put(line);
+    if ((name != "mnt_id:" && name != "ino:") || !take_decimal(rest, number)) return out.put(line);
     const std::uint64_t inode = name == "ino:" ? inode_at(engine, path) : 0;
     out.put(name);
     out.put("\t");
@@ -184,7 +176,7 @@ bool read_numbered_link(const Engine& engine, std::string_view path, std::uint64
     std::string_view number{link, static_cast<std::size_t>(length)};
     std::uint64_t value = 0;
     const std::string_view kind = take(number, '[');
-    if (!kind.ends_with(':') || !take_number(number, value) || number != "]") return false;
+    if (!kind.ends_with(':') || !take_decimal(number, value) || number != "]") return false;
     const std::uint64_t inode = inode_at(engine, place);
     if (inode == 0) return false;
     Line shown;
