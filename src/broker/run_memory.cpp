@@ -41,6 +41,8 @@ void RunMemory::Unmap<kBytes>::operator()(char* memory) const {
 }
 template struct RunMemory::Unmap<run::kFactsBytes>;
 template struct RunMemory::Unmap<run::kRingsOffset>;
+template struct RunMemory::Unmap<run::kMaximumThreadPages>;
+template struct RunMemory::Unmap<run::kMaximumEvents>;
 
 namespace {
 
@@ -84,6 +86,12 @@ Result<char*> map_file(const OwnedFd& fd, std::size_t bytes) {
     return static_cast<char*>(memory);
 }
 
+Result<char*> map_zeros(std::size_t bytes) {
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return refused("mmap");
+    return static_cast<char*>(memory);
+}
+
 }  // namespace
 
 Result<void> RunMemory::make_facts() {
@@ -107,8 +115,8 @@ Result<void> RunMemory::add_user(const UserIds& ids) {
     run::RunUse& used = use(number);
     used.first_page = used.thread_pages = first_page_of(number);
     used.end_page = first_page_of(number + 1);
-    std::fill_n(user_of_page_.begin() + used.first_page, used.end_page - used.first_page,
-                static_cast<std::uint8_t>(number));
+    if (number != 0)
+        std::fill_n(user_of_page_.get() + used.first_page, used.end_page - used.first_page, static_cast<char>(number));
     return {};
 }
 
@@ -119,8 +127,8 @@ Result<RunMemory> RunMemory::make() {
         errno = EFBIG;
         return refused("ftruncate");
     }
-    made.user_of_page_.resize(run::kMaximumThreadPages);
-    made.user_of_event_.resize(run::kMaximumEvents);
+    made.user_of_page_.reset(TRY(map_zeros(run::kMaximumThreadPages)));
+    made.user_of_event_.reset(TRY(map_zeros(run::kMaximumEvents)));
     TRY(made.add_user({::geteuid(), ::getegid()}));
     TRY(made.make_facts());
     return made;
@@ -147,7 +155,7 @@ bool RunMemory::move_page(std::uint32_t page, UserNumber user) {
     // A later move, or an exec of its number, must not find the thread here.
     pages(from)[page].tid = pages(from)[page].pid = 0;
     tuples(from)[page].clear();
-    user_of_page_[page] = static_cast<std::uint8_t>(user);
+    user_of_page_.get()[page] = static_cast<char>(user);
     if (std::erase(users_[from].moved, page) != 0) publish_moved(from);
     if (comes_home) return true;
     users_[user].moved.push_back(page);
@@ -168,24 +176,24 @@ void RunMemory::return_page(std::uint32_t page) {
     if (home == user) return;
     std::erase(users_[user].moved, page);
     publish_moved(user);
-    user_of_page_[page] = static_cast<std::uint8_t>(home);
+    user_of_page_.get()[page] = static_cast<char>(home);
     pages(home)[page].release();
 }
 
 void RunMemory::place_event(std::uint32_t event, UserNumber user) {
     if (event >= run::kMaximumEvents) return;
-    user_of_event_[event] = static_cast<std::uint8_t>(user);
+    user_of_event_.get()[event] = static_cast<char>(user);
     for (UserNumber each = 0; each < users(); ++each) events(each)[event] = subsystem::EventPage{};
 }
 
 void RunMemory::move_event(std::uint32_t event, UserNumber user) {
-    if (event >= run::kMaximumEvents || user_of_event_[event] == user) return;
-    subsystem::EventPage& from = events(user_of_event_[event])[event];
+    if (event >= run::kMaximumEvents || user_of_event(event) == user) return;
+    subsystem::EventPage& from = events(user_of_event(event))[event];
     events(user)[event] = from;
     events(user)[event].lock = {};
     events(user)[event].group_lock = {};
     from = subsystem::EventPage{};
-    user_of_event_[event] = static_cast<std::uint8_t>(user);
+    user_of_event_.get()[event] = static_cast<char>(user);
 }
 
 }  // namespace anyperf::broker

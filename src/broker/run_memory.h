@@ -76,10 +76,10 @@ class RunMemory {
     /// The memory of these users' programs, which is made if there is none. Error: as of make(), or all are used.
     Result<UserNumber> user_with(const UserIds& ids);
     UserNumber user_of_page(std::uint32_t page) const {
-        return page < run::kMaximumThreadPages ? user_of_page_[page] : 0;
+        return page < run::kMaximumThreadPages ? number_at(user_of_page_, page) : 0;
     }
     UserNumber user_of_event(std::uint32_t event) const {
-        return event < run::kMaximumEvents ? user_of_event_[event] : 0;
+        return event < run::kMaximumEvents ? number_at(user_of_event_, event) : 0;
     }
     /// Copies a thread's page, and what belongs to it, to this user's memory, where its thread has it from now on.
     /// False if that memory has taken over too many pages.
@@ -159,6 +159,16 @@ class RunMemory {
         std::unique_ptr<char, Unmap<run::kRingsOffset>> memory;
         std::vector<std::uint32_t> moved;  ///< pages of other memories that this one has taken over
     };
+    /// Numbers of users, a byte each, all 0 at first. They take pages of memory only where another one is set, because
+    /// most runs have one user, and a new page costs some 20 us on a virtual machine.
+    template <std::size_t kCount>
+    using Numbers = std::unique_ptr<char, Unmap<kCount>>;
+    static_assert(run::kMaximumUsers <= 127);
+    template <std::size_t kCount>
+    static UserNumber number_at(const Numbers<kCount>& numbers, std::uint32_t index) {
+        return static_cast<UserNumber>(numbers.get()[index]);
+    }
+
     /// Writes the list of moved pages to the memory, for its engines.
     void publish_moved(UserNumber user);
 
@@ -204,8 +214,8 @@ class RunMemory {
     std::unique_ptr<char, Unmap<run::kFactsBytes>> facts_;
     std::vector<UserMemory> users_;
     // Whose memory has the page, and the event's page.
-    std::vector<std::uint8_t> user_of_page_;
-    std::vector<std::uint8_t> user_of_event_;
+    Numbers<run::kMaximumThreadPages> user_of_page_;
+    Numbers<run::kMaximumEvents> user_of_event_;
 };
 static_assert(run::kMaximumUsers < 256);
 
