@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "engine/cache/packed_marks.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/shown_ids.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -34,11 +35,12 @@ bool is_log(const run::RunHeader& run, std::uint64_t fd) {
 }
 
 /// An instruction with its bytes and those of its translation.
-void log_instruction(const Thread& thread, const Block& block, std::size_t index, std::uint64_t pc) {
+void log_instruction(const Thread& thread, const Block& block, const Marks& marks, std::size_t index,
+                     std::uint64_t pc) {
     std::uint8_t code[x86_64::kLongestInstruction] = {};
-    const Mark& mark = block.marks[index];
+    const Mark& mark = marks[index];
     const std::size_t read = x86_64::guarded_prefix(code, at_address<const void>(pc), mark.guest_length);
-    const std::size_t end = block.marks[index + 1].host;
+    const std::size_t end = marks[index + 1].host;
     Line line = log_line(thread, "code");
     line.hex(pc).text(" ").bytes(code, read).text(" | ").hex(address_of(block.host + mark.host)).text(" ");
     line.bytes(block.host + mark.host, end - mark.host < kShownBytes ? end - mark.host : kShownBytes);
@@ -47,9 +49,10 @@ void log_instruction(const Thread& thread, const Block& block, std::size_t index
 
 /// The prologue of the first segment, which counts.
 void log_prologue(const Thread& thread, const Block& block) {
-    if (block.marks[0].host == 0) return;
+    const std::size_t bytes = MarkReader{block}.next().host;
+    if (bytes == 0) return;
     Line line = log_line(thread, "code");
-    line.hex(block.pc).text(" | ").hex(address_of(block.host)).text(" ").bytes(block.host, block.marks[0].host);
+    line.hex(block.pc).text(" | ").hex(address_of(block.host)).text(" ").bytes(block.host, bytes);
     log_write(thread, line);
 }
 
@@ -83,8 +86,9 @@ void log_block(const Thread& thread, const Block& block) {
     if (!log_wants(*thread.engine, run::log::kCode)) return;
     log_prologue(thread, block);
     std::uint64_t pc = block.pc;
-    for (std::size_t i = 0; i < block.instructions; pc = block.address_after(i++, pc))
-        log_instruction(thread, block, i, pc);
+    const Marks marks{block};
+    for (std::size_t i = 0; i < block.instructions; pc = marks.address_after(i++, pc))
+        log_instruction(thread, block, marks, i, pc);
 }
 
 void log_link(const Thread& thread, const Exit& exit, const Block& to) {

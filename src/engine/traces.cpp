@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/cache/packed_marks.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/log.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -16,10 +17,6 @@ using x86_64::TracePath;
 namespace {
 
 constexpr std::uint32_t kDeepest = 8;  ///< calls in a path that have not returned
-
-x86_64::ClassSet classes_of_last(const Block& step) {
-    return step.instructions == 0 ? 0 : step.marks[step.instructions - 1].classes();
-}
 
 /// The steps that are still valid: code that has changed since has no translation any more.
 void cut_path(Cache& cache, TracePath& path) {
@@ -88,8 +85,9 @@ void add_step(Thread& thread, const Block& step) {
     if (path.count == 0) path = {};
     path.pc[path.count++] = step.pc;
     path.instructions += step.instructions;
-    path.last_branch = step.pc + step.guest_bytes - step.marks[step.instructions - 1].guest_length;
-    path.last_classes = classes_of_last(step);
+    const Mark branch = Marks{step}[step.instructions - 1u];
+    path.last_branch = step.pc + step.guest_bytes - branch.guest_length;
+    path.last_classes = branch.classes();
 }
 
 bool path_goes_on(Thread& thread, std::uint64_t next) {

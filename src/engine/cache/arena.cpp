@@ -14,9 +14,9 @@ namespace anyperf::engine {
 namespace {
 
 constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - 65536;  // a margin for the length of the instruction
-// Programs that choose addresses choose round ones. Both halves begin as far before a large page as growing memory
-// should (pages_ahead.h).
-constexpr std::uint64_t kOddPlace = 0x1c00000 - PagesAhead::kSmallBytes;
+// Programs that choose addresses choose round ones. It is the start of a large page.
+constexpr std::uint64_t kOddPlace = 0x1c00000;
+static_assert(kOddPlace % kLargePageBytes == 0);
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
 /// Maps a page without access on either side, so that a program that writes past its own memory does not write to code.
@@ -29,20 +29,26 @@ void map_guards(std::uint64_t start, std::size_t bytes) {
 
 }  // namespace
 
-bool Arena::map_at(std::uint64_t address, bool exactly, bool separate) {
+bool Arena::map_at(std::uint64_t address, bool exactly, bool separate, bool large) {
     // Kept if the mapping fails: map_near() tries up to ten addresses.
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
     if (blocks_ == nullptr || !memory_.map_at(address, kBytes, exactly, separate)) return false;
     map_guards(memory_.start(), kBytes);
+    const std::uint64_t start = writable_start();
+    large_ = large && start % kLargePageBytes == 0;
+    if (large_) prefer_large_pages(start, start + kFirstBytes);
+    for (Part* const part : {&hot_.second, &cold_.second}) part->pages.begin(0);
     ready_pages();
     return true;
 }
 
 /// Has pages for what is written next: mostly less than a page.
 void Arena::ready_pages() {
-    const std::uint64_t start = writable_start();
-    hot_pages_.use(start, hot_ + kPageBytes, kHotBytes);
-    cold_pages_.use(start + kHotBytes, cold_ - kHotBytes + kPageBytes, kBytes - kHotBytes);
+    for (Code* const code : {&hot_, &cold_}) {
+        Part& part = code->in_first() ? code->first : code->second;
+        const std::size_t used = code->next - part.start + kPageBytes;
+        part.pages.use(writable_start() + part.start, used, part.end - part.start);
+    }
     block_pages_.use(address_of(blocks_), (block_count_ + 1) * sizeof(BlockId), sizeof(BlockId) * kMaximumBlocks);
 }
 
@@ -50,40 +56,56 @@ std::size_t Arena::touched_pages() const {
     // With separate writes each page is touched a second time, for execution, where the kernel maps 16 at once
     // (fault_around_bytes in debugfs).
     constexpr std::size_t kAround = 16;
-    const std::uint64_t start = writable_start();
-    const std::size_t code = hot_pages_.touched_pages(start) + cold_pages_.touched_pages(start + kHotBytes);
+    std::size_t code = large_ ? 1 : 0;
+    for (const Code* const each : {&hot_, &cold_}) {
+        if (!large_) code += each->first.pages.touched_pages(writable_start() + each->first.start);
+        code += each->second.pages.touched_pages(writable_start() + each->second.start);
+    }
     return code + (memory_.has_separate_writes() ? code / kAround : 0) +
            block_pages_.touched_pages(address_of(blocks_));
 }
 
-bool Arena::map_near(std::uint64_t pc, bool separate) {
+bool Arena::map_near(std::uint64_t pc, bool separate, bool large) {
     // Places below come first, since a program's break grows upwards from its image. The nearest places are left to the
     // application: the kernel places its next mappings next to those that it has.
     for (const std::int64_t megabytes : {-1024, -512, -1536, 1024, 512, 1536, -256, 256, -1800, 1800}) {
         const std::uint64_t address =
             (pc & ~(kBytes - 1)) + static_cast<std::uint64_t>(megabytes * (1 << 20)) + kOddPlace;
         if (address < kPageBytes * 16 || address > kUserEnd - kBytes) continue;
-        if (map_at(address, true, separate)) return true;
+        if (map_at(address, true, separate, large)) return true;
     }
     return false;
 }
 
 bool Arena::map_anywhere(bool separate) {
-    return map_at(0, false, separate);
+    return map_at(0, false, separate, false);
 }
 
 void Arena::free_all() {
-    // The routines in the cold part stay (retain_cold()): they are what every thread returns through.
-    const std::size_t retained = page_up(retained_cold_ - kHotBytes);
-    memory_.discard(0, hot_pages_.ready());
-    if (cold_pages_.ready() > retained) memory_.discard(kHotBytes + retained, cold_pages_.ready() - retained);
+    // The routines in the cold code stay (retain_cold()): they are what every thread returns through.
+    const auto discard = [this](Part& part, std::size_t retained) {
+        if (part.pages.ready() > retained) memory_.discard(part.start + retained, part.pages.ready() - retained);
+        part.pages.discarded(retained);
+    };
+    discard(hot_.first, 0);
+    discard(hot_.second, 0);
+    discard(cold_.first, page_up(retained_cold_ - kFirstHotBytes));
+    discard(cold_.second, 0);
     discard_pages(blocks_, block_pages_.ready());
-    hot_pages_.discarded();
-    cold_pages_.discarded(retained);
     block_pages_.discarded();
-    hot_ = 0;
-    cold_ = retained_cold_;
+    hot_.next = hot_.first.start;
+    cold_.next = retained_cold_;
     block_count_ = 0;
+}
+
+bool Arena::begin_copy() {
+    const auto used = [](const Code& code, const Part& part) {
+        const bool is_last = code.in_first() == (&part == &code.first);
+        const std::size_t end = is_last ? code.next : &part == &code.first ? part.end : part.start;
+        return CodeMemory::Used{part.start, end - part.start};
+    };
+    return memory_.begin_copy(
+        {used(hot_, hot_.first), used(hot_, hot_.second), used(cold_, cold_.first), used(cold_, cold_.second)});
 }
 
 bool Arena::reaches(std::uint64_t address) const {
@@ -95,12 +117,12 @@ bool Arena::reaches(std::uint64_t address) const {
 
 void Arena::commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_t* cold_end) {
     blocks_[block_count_++] = block;
-    hot_ = address_of(hot_end) - memory_.start();
+    hot_.move_to(address_of(hot_end) - memory_.start());
     commit_cold(cold_end);
 }
 
 void Arena::commit_cold(const std::uint8_t* cold_end) {
-    cold_ = address_of(cold_end) - memory_.start();
+    cold_.move_to(address_of(cold_end) - memory_.start());
     memory_.written();
     ready_pages();
 }

@@ -99,7 +99,7 @@ struct IndirectEntry {
     bool in_table = false;
 };
 
-/// A part of a trace that the application has in one place. A trace has its pieces after its marks; the last is no
+/// A part of a trace that the application has in one place. A trace has its pieces before its marks; the last is no
 /// piece but their end.
 struct TracePiece {
     std::int64_t signed_pc : 57;  ///< of its first instruction; sign-extended
@@ -109,7 +109,7 @@ struct TracePiece {
     bool is_end() const { return first == kEnd; }
     std::uint64_t pc() const { return static_cast<std::uint64_t>(std::int64_t{signed_pc}); }
 };
-static_assert(sizeof(TracePiece) == sizeof(Mark));
+static_assert(sizeof(TracePiece) == 8);
 
 /// The code with which a block counts its executions (x86_64/traces/trace.cpp).
 inline constexpr std::size_t kHeatBytes = 16;
@@ -117,8 +117,9 @@ inline constexpr std::size_t kHeatBytes = 16;
 /// A translated basic block, several that follow each other, or a trace.
 struct Block {
     std::uint64_t pc = 0;
-    std::uint8_t* host = nullptr;  ///< its first byte: the prologue of the first segment
-    Mark* marks = nullptr;         ///< one for each instruction, and one for the end
+    std::uint8_t* host = nullptr;         ///< its first byte: the prologue of the first segment
+    const std::uint8_t* marks = nullptr;  ///< one for each instruction, and one for the end (packed_marks.h); of a
+                                          ///< trace they follow its pieces
     const std::uint8_t* code =
         nullptr;  ///< a copy of the application code, if that can change unseen: compared at each entry
     std::uint16_t host_bytes = 0;
@@ -141,14 +142,12 @@ struct Block {
     std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none
 
     /// Of a trace.
-    TracePiece* pieces() const { return reinterpret_cast<TracePiece*>(marks + instructions + 1); }
-    /// The application's address of the instruction after that of `index`, which is at `address`.
-    std::uint64_t address_after(std::size_t index, std::uint64_t address) const {
-        address += marks[index].guest_length;
-        if (!trace) return address;
-        for (const TracePiece* piece = pieces(); !piece->is_end(); ++piece)
-            if (piece->first == index + 1) return piece->pc();
-        return address;
+    const TracePiece* pieces() const { return reinterpret_cast<const TracePiece*>(marks); }
+    const std::uint8_t* packed_marks() const {
+        if (!trace) return marks;
+        const TracePiece* end = pieces();
+        while (!end->is_end()) ++end;
+        return reinterpret_cast<const std::uint8_t*>(end + 1);
     }
 };
 static_assert(sizeof(Block) == 64);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "engine/cache/packed_marks.h"
 #include "engine/freestanding/pages.h"
 
 namespace anyperf::engine {
@@ -50,6 +51,19 @@ std::uint64_t* map_table(std::size_t bytes) {
     return at_address<std::uint64_t>(start);
 }
 
+/// How many pages of this memory are in the page tables (mincore(2)).
+std::size_t present_pages(const void* memory, std::size_t bytes) {
+    constexpr std::size_t kAtOnce = 256;
+    std::size_t present = 0;
+    for (std::uint64_t at = address_of(memory), end = at + page_up(bytes); at < end; at += kAtOnce * kPageBytes) {
+        std::uint8_t pages[kAtOnce] = {};
+        const std::uint64_t length = end - at < kAtOnce * kPageBytes ? end - at : kAtOnce * kPageBytes;
+        kernel_call(__NR_mincore, at, length, address_of(pages));
+        for (const std::uint8_t page : pages) present += page & 1;
+    }
+    return present;
+}
+
 bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
     const std::int64_t distance = to - from;
     return distance == static_cast<std::int32_t>(distance);
@@ -66,40 +80,33 @@ bool Cache::reserve() {
     const std::size_t records = blocks.bytes_for(smaller) + exits.bytes_for(smaller) + marks.bytes_for(smaller) +
                                 indirect_entries.bytes_for(smaller) + copies.bytes_for(smaller) +
                                 traces_.bytes_for(smaller);
-    if (!growth_.reserve(tables + records) || !blocks.reserve(growth_, smaller) || !exits.reserve(growth_, smaller) ||
-        !marks.reserve(growth_, smaller) || !indirect_entries.reserve(growth_, smaller) ||
-        !copies.reserve(growth_, smaller) || !traces_.reserve(growth_, smaller) || !executable.reserve())
-        return false;
+    if (!growth_.reserve(tables + records)) return false;
     constexpr std::size_t kTableBytes = sizeof(std::uint64_t) * kTableEntries;
     table_ = map_table(kTableBytes);
     if (table_ == nullptr) return false;
-    tables_.begin(address_of(table_) + kTableBytes, kLargePageBytes - kTableBytes, growth_);
+    // Without a large page each page beside the table would cost a fault.
+    const std::uint64_t end = address_of(table_) + kLargePageBytes;
+    const bool is_large = present_pages(at_address<void>(end - kPageBytes), kPageBytes) != 0;
+    tables_.begin(address_of(table_) + kTableBytes, is_large ? kLargePageBytes - kTableBytes : 0, growth_);
     slots_ = static_cast<Slot*>(tables_.take(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
-    return slots_ != nullptr && pages_.reserve(tables_);
+    return slots_ != nullptr && pages_.reserve(tables_) && reserve_records(smaller);
+}
+
+// The numbers are those of a program with 6,144 blocks, and leave half a MiB beside the table for hash tables.
+bool Cache::reserve_records(unsigned smaller) {
+    constexpr std::uint32_t kBlocks = 6144;
+    return blocks.reserve<kBlocks>(growth_, tables_, smaller) &&
+           exits.reserve<kBlocks * 5 / 2>(growth_, tables_, smaller) &&
+           marks.reserve<kBlocks * 16>(growth_, tables_, smaller) &&
+           indirect_entries.reserve<kBlocks / 2>(growth_, tables_, smaller) && copies.reserve(growth_, smaller) &&
+           traces_.reserve(growth_, smaller) && executable.reserve();
 }
 
 bool Cache::reserve_recordings() {
     const unsigned smaller = scarcity();
     return recorded_segments.reserve(smaller) && recorded_accesses.reserve(smaller);
 }
-
-namespace {
-
-/// How many pages of this memory are in the page tables (mincore(2)).
-std::size_t present_pages(const void* memory, std::size_t bytes) {
-    constexpr std::size_t kAtOnce = 256;
-    std::size_t present = 0;
-    for (std::uint64_t at = address_of(memory), end = at + page_up(bytes); at < end; at += kAtOnce * kPageBytes) {
-        std::uint8_t pages[kAtOnce] = {};
-        const std::uint64_t length = end - at < kAtOnce * kPageBytes ? end - at : kAtOnce * kPageBytes;
-        kernel_call(__NR_mincore, at, length, address_of(pages));
-        for (const std::uint8_t page : pages) present += page & 1;
-    }
-    return present;
-}
-
-}  // namespace
 
 std::size_t Cache::touched_pages() const {
     std::size_t pages = 0;
@@ -166,9 +173,10 @@ bool Cache::add_trace(Block& trace) {
     Trace& range = traces_[number];
     range = {id_of(trace), trace.pc, trace.pc};
     std::uint64_t pc = trace.pc;
-    for (std::size_t i = 0; i < trace.instructions; pc = trace.address_after(i++, pc)) {
+    const Marks all{trace};
+    for (std::size_t i = 0; i < trace.instructions; pc = all.address_after(i++, pc)) {
         range.start = std::min(range.start, pc);
-        range.end = std::max(range.end, pc + trace.marks[i].guest_length);
+        range.end = std::max(range.end, pc + all[i].guest_length);
     }
     Block* const before = find(trace.pc);
     const bool entered_indirectly = before != nullptr && before->indirect_entry != 0;
@@ -280,8 +288,9 @@ namespace {
 bool overlaps(const Block& block, std::uint64_t start, std::uint64_t end) {
     if (!block.trace) return block.pc < end && block.pc + block.guest_bytes > start;
     std::uint64_t pc = block.pc;
-    for (std::size_t i = 0; i < block.instructions; pc = block.address_after(i++, pc))
-        if (pc < end && pc + block.marks[i].guest_length > start) return true;
+    const Marks marks{block};
+    for (std::size_t i = 0; i < block.instructions; pc = marks.address_after(i++, pc))
+        if (pc < end && pc + marks[i].guest_length > start) return true;
     return false;
 }
 
@@ -439,22 +448,20 @@ bool Cache::is_stale(const Block& block) {
 // The first choice is an arena within reach of a rel32, then a new arena near the code. The last neighbourhood of 1 GiB
 // near which no place was found is not searched again.
 Arena* Cache::arena_for(std::uint64_t pc) {
-    constexpr std::size_t kRoomForOneBlock = 65536;  // of hot or of cold code, more than the longest block takes
-    const auto has_room = [](const Arena& arena) {
-        return arena.hot().size() > kRoomForOneBlock && arena.cold().size() > kRoomForOneBlock &&
-               arena.block_count() < Arena::kMaximumBlocks;
-    };
     for (std::uint32_t i = 0; i < arena_count; ++i)
-        if (arenas[i].reaches(pc) && has_room(arenas[i])) return &arenas[i];
+        if (arenas[i].reaches(pc) && arenas[i].has_room()) return &arenas[i];
     const bool may_map = arena_count < kMaximumArenas;
+    // The first arena is for the loader and the libraries, of which every program executes some hundred blocks.
+    constexpr std::uint64_t kMuchCode = std::uint64_t{1} << 20;
+    const bool large = arena_count == 0 || executable.bytes_from(pc) >= kMuchCode;
     constexpr unsigned kNeighbourhood = 30;
     if (may_map && pc >> kNeighbourhood != full_neighbourhood_) {
-        if (arenas[arena_count].map_near(pc, separate_writes)) return &arenas[arena_count++];
+        if (arenas[arena_count].map_near(pc, separate_writes, large)) return &arenas[arena_count++];
         full_neighbourhood_ = pc >> kNeighbourhood;
     }
     // Some programs reserve gigabytes around their code. Translated code in a far arena uses 64-bit addresses.
     for (std::uint32_t i = arena_count; i-- > 0;)
-        if (has_room(arenas[i])) return &arenas[i];
+        if (arenas[i].has_room()) return &arenas[i];
     return may_map && arenas[arena_count].map_anywhere(separate_writes) ? &arenas[arena_count++] : nullptr;
 }
 

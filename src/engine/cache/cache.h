@@ -69,7 +69,7 @@ class Cache {
     void prefetch(std::uint64_t pc) const { __builtin_prefetch(slots_ + first_line(hash(pc, 0)) * kSlotsInLine); }
     /// Adds a new block, so that find() returns it. False if memory ran out; then it is not added.
     bool add(Block& block);
-    BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
+    BlockId id_of(const Block& block) { return blocks.number_of(block); }
 
     /// The rel32 operand of an exit that can be linked.
     std::uint8_t* operand_of(const Exit& exit) { return blocks[exit.from].host + exit.operand; }
@@ -157,7 +157,7 @@ class Cache {
     std::uint64_t translated_code_bytes = 0;  ///< the same with the blocks that died since the last flush
     Pool<Block, kMaximumBlocks> blocks;
     Pool<Exit, 1u << 23> exits;
-    Pool<Mark, 1u << 25> marks;
+    Pool<std::uint8_t, 1u << 27> marks;  ///< packed (packed_marks.h), with the pieces of traces
     Pool<IndirectEntry, 1u << 22> indirect_entries;
     Pool<std::uint8_t, 1u << 26> copies;  ///< of code, for is_stale()
     Pool<RecordedSegment, 1u << 23> recorded_segments;
@@ -174,6 +174,7 @@ class Cache {
         std::uint32_t hash = 0;
     };
 
+    bool reserve_records(unsigned smaller);
     bool grow();
     bool insert(BlockId id);
     void put(const Slot& slot);

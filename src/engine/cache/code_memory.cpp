@@ -117,7 +117,7 @@ void CodeMemory::written() const {
     if (has_separate_writes()) serialize();
 }
 
-bool CodeMemory::begin_copy(const Used& used) {
+bool CodeMemory::begin_copy(std::initializer_list<Used> used) {
     if (!has_separate_writes()) return true;
     const long got =
         map_file(bytes_, [&](int flags, int fd) { return map_own_pages(bytes_, PROT_READ | PROT_EXEC, flags, fd); });
@@ -134,8 +134,7 @@ bool CodeMemory::begin_copy(const Used& used) {
         touch_pages(to, bytes);
         __builtin_memcpy(to, at_address<const void>(start_ + offset), bytes);
     };
-    copy(used.first, used.first_bytes);
-    copy(used.second, used.second_bytes);
+    for (const Used& part : used) copy(part.offset, part.bytes);
     return true;
 }
 

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace anyperf::engine {
 
@@ -40,13 +41,13 @@ class CodeMemory {
     /// Call it after code was written, before it is executed.
     void written() const;
 
-    /// Two parts of the memory that are in use, from their offsets on.
+    /// A part of the memory that is in use.
     struct Used {
-        std::uint64_t first = 0, first_bytes = 0;
-        std::uint64_t second = 0, second_bytes = 0;
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
     };
     /// Before a fork: copies what is in use, if the memory has separate writes. False if the kernel refuses.
-    bool begin_copy(const Used& used);
+    bool begin_copy(std::initializer_list<Used> used);
     /// In the parent after the fork, or instead of it: frees the copy, if there is one.
     void drop_copy();
     /// In the child, before anything uses the memory: the copy takes the place of the original. False if the kernel has

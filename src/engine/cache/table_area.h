@@ -1,5 +1,6 @@
 // table_area.h: memory for hash tables that double. The table of indirect entries takes a quarter of a large page, all
-// of which the kernel has cleared, so the first tables are in the rest of it: they cost no page of their own.
+// of which the kernel has cleared, so the first tables and records are in the rest of it: they cost no page of
+// their own.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +25,14 @@ class TableArea {
 
     /// Zeros for a table that will have an entry in each page soon; null if there is no room.
     void* take(std::uint64_t bytes) {
-        if (void* const taken = beside_.take(bytes)) return taken;
+        if (void* const taken = take_beside(bytes)) return taken;
         void* const taken = rest_->take(bytes);
         if (taken != nullptr) touch_pages(taken, bytes);
         return taken;
     }
+
+    /// The same in the large page only.
+    void* take_beside(std::uint64_t bytes) { return beside_.take(bytes); }
 
     /// Makes a table all zeros. A table with pages of its own gives them back; in the large page that would split it.
     void clear(void* table, std::uint64_t bytes) const {

@@ -45,9 +45,9 @@ class OwnArea {
     }
 
     /// The same for memory that is used from its start on, as far as it is needed: the first large page begins right
-    /// after the part that has small ones (pages_ahead.h).
-    void* take_growing(std::uint64_t bytes) {
-        next_ = large_page_up(next_ + PagesAhead::kSmallBytes) - PagesAhead::kSmallBytes;
+    /// after the part that has `small` ones (pages_ahead.h).
+    void* take_growing(std::uint64_t bytes, std::uint64_t small = PagesAhead::kSmallBytes) {
+        next_ = large_page_up(next_ + small) - small;
         return next_ <= end_ ? take(bytes) : nullptr;
     }
     /// What take_growing() may leave out before a piece.

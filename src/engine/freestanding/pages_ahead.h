@@ -3,7 +3,8 @@
 // hypervisor handles each fault, where a page of a call costs 1 us, and its first access 5 to 10 us.
 //
 // A small program should not pay for a large page, and a large one should not pay for 512 small ones. So the first
-// kSmallBytes at least have small pages, and what follows from the next boundary on has large ones.
+// kSmallBytes at least, or those of begin(), have small pages, and what follows from the next boundary on has large
+// ones.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +15,14 @@
 
 namespace anyperf::engine {
 
-/// Not synchronised. It begins as zeros, like the memory.
+/// Not synchronised.
 class PagesAhead {
   public:
     /// At least so many bytes have small pages: exactly so many where the memory begins that far before a large page.
     static constexpr std::size_t kSmallBytes = std::size_t{960} << 10;
+
+    /// At least so many bytes have small pages in place of kSmallBytes. Before the first use().
+    void begin(std::size_t small_bytes) { small_bytes_ = small_bytes; }
 
     /// The first `used` bytes of the memory at `start`, which has room for `room`, will be written.
     void use(std::uint64_t start, std::size_t used, std::size_t room) {
@@ -38,10 +42,11 @@ class PagesAhead {
 
   private:
     /// Bytes from the start to the first large page.
-    static std::size_t large_from(std::uint64_t start) { return large_page_up(start + kSmallBytes) - start; }
+    std::size_t large_from(std::uint64_t start) const { return large_page_up(start + small_bytes_) - start; }
     void make_ready(std::uint64_t start, std::size_t used, std::size_t room);
 
     std::size_t ready_ = 0;
+    std::size_t small_bytes_ = kSmallBytes;
 };
 
 }  // namespace anyperf::engine

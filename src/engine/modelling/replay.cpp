@@ -112,15 +112,22 @@ void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
     }
 }
 
+/// The marks of the segment's instructions.
+MarkReader Replay::marks_of(const RecordedSegment& segment) const {
+    MarkReader marks{thread_.engine->cache.blocks[segment.block]};
+    for (unsigned i = 0; i < segment.first; ++i) marks.next();
+    return marks;
+}
+
 /// Replays the instructions `from` to `to` one by one; `access` is the first that may belong to them.
 void Replay::replay_each(const RecordedSegment& segment, const RecordedAccess* access, const std::uint64_t* words,
                          unsigned from, unsigned to) {
-    const Mark* const marks = thread_.engine->cache.blocks[segment.block].marks + segment.first;
+    MarkReader marks = marks_of(segment);
     const RecordedAccess* const end = first_access(segment) + segment.accesses;
     std::uint64_t pc = segment.pc;
-    for (unsigned i = 0; i < from; ++i) pc += marks[i].guest_length;
-    for (unsigned i = from; i < to; pc += marks[i].guest_length, ++i) {
-        fetch_anew(pc, marks[i].guest_length);
+    for (unsigned i = 0; i < from; ++i) pc += marks.next().guest_length;
+    for (unsigned i = from; i < to; pc += marks.last().guest_length, ++i) {
+        fetch_anew(pc, marks.next().guest_length);
         while (access != end && access->offset == pc - segment.pc)
             access = access->kind == Kind::fetch ? access + 1 : replay(access, end, words, pc);
     }
@@ -129,11 +136,11 @@ void Replay::replay_each(const RecordedSegment& segment, const RecordedAccess* a
 void Replay::rest(const RecordedSegment& segment, const RecordedAccess& last, const RecordedAccess* access,
                   const std::uint64_t* words) {
     const RecordedAccess* const end = first_access(segment) + segment.accesses;
-    const Mark* const marks = thread_.engine->cache.blocks[segment.block].marks + segment.first;
+    MarkReader marks = marks_of(segment);
     while (access != end && access->offset == last.offset)
         access = replay(access, end, words, segment.pc + last.offset);
     unsigned from = 0;
-    for (unsigned offset = 0; offset <= last.offset; ++from) offset += marks[from].guest_length;
+    for (unsigned offset = 0; offset <= last.offset; ++from) offset += marks.next().guest_length;
     repeated_.fetches -= segment.instructions - from;
     replay_each(segment, access, words, from, segment.instructions);
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "engine/cache/packed_marks.h"
 #include "engine/cache/recorded_segment.h"
 #include "engine/engine.h"
 #include "engine/modelling/noted_branches.h"
@@ -53,6 +54,7 @@ class Replay {
     /// What follows is in this record.
     void at(const std::uint64_t* record);
 
+    MarkReader marks_of(const RecordedSegment& segment) const;
     const RecordedAccess* first_access(const RecordedSegment& segment) const {
         return &thread_.engine->cache.recorded_accesses[segment.first_access];
     }

@@ -73,14 +73,16 @@ class Loading {
     }
 
     bool take_records() {
-        const std::uint32_t marks = cache_.marks.allocate(stored_.head.instructions + 1u);
+        if (!has_valid_marks(stored_)) return false;
+        const std::uint32_t marks = cache_.marks.allocate(stored_.head.mark_bytes);
         id_ = cache_.blocks.allocate();
         if (stored_.head.exits != 0) first_exit_ = cache_.exits.allocate(stored_.head.exits);
         if (marks == 0 || id_ == 0 || (stored_.head.exits != 0 && first_exit_ == 0)) return false;
         block_ = &cache_.blocks[id_];
         *block_ = {};
+        __builtin_memcpy(&cache_.marks[marks], stored_.marks, stored_.head.mark_bytes);
         block_->marks = &cache_.marks[marks];
-        return decode_marks(stored_, block_->marks);
+        return true;
     }
 
     /// The entry falls through to the block, which has an alignment of its own: a nop is between them.

@@ -1,5 +1,6 @@
 #include "engine/store/new_blocks.h"
 
+#include "engine/cache/packed_marks.h"
 #include "engine/x86_64/translate/routines.h"
 
 namespace anyperf::engine {
@@ -19,16 +20,11 @@ StoredExit stored_form(Cache& cache, const Block& block, const NewBlock& noted, 
     return stored;
 }
 
-/// Whether a mark says what has been counted for its instruction.
-bool marks_count(const Block& block) {
-    std::uint32_t any = 0;
-    for (std::size_t i = 0; i <= block.instructions; ++i) {
-        std::uint32_t counted;
-        __builtin_memcpy(&counted, reinterpret_cast<const std::uint8_t*>(&block.marks[i]) + sizeof counted,
-                         sizeof counted);
-        any |= counted;
-    }
-    return any != 0;
+/// The bytes of the block's packed marks.
+std::size_t mark_bytes(const Block& block) {
+    MarkReader marks{block};
+    for (std::size_t i = 0; i <= block.instructions; ++i) marks.next();
+    return static_cast<std::size_t>(marks.at() - block.packed_marks());
 }
 
 std::uint8_t stubs_of(Cache& cache, const Block& block) {
@@ -78,14 +74,13 @@ std::uint64_t NewBlocks::page(const NewBlock& block, std::size_t index) {
 }
 
 StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, std::uint32_t place, Cache& cache) const {
-    const bool counting = marks_count(block);
     StoredBlockHead head;
     head.place = place;
     head.code = noted.code;
     head.guest_bytes = block.guest_bytes;
     head.hot_bytes = block.host_bytes;
     head.cold_bytes = noted.cold_bytes;
-    head.mark_bytes = static_cast<std::uint16_t>(encode_marks(block.marks, block.instructions + 1u, counting, nullptr));
+    head.mark_bytes = static_cast<std::uint16_t>(mark_bytes(block));
     head.instructions = block.instructions;
     head.exits = block.exits;
     head.stubs = stubs_of(cache, block);
@@ -98,7 +93,6 @@ StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, st
     if (block.budgeted) head.flags |= StoredBlockHead::kBudgeted;
     if (block.indirect_entry != 0) head.flags |= StoredBlockHead::kIndirect;
     if (block.counted != 0) head.flags |= StoredBlockHead::kCounted;
-    if (counting) head.flags |= StoredBlockHead::kMarksCount;
     const std::size_t bytes = stored_bytes(head);
     head.bytes = bytes <= kMostRecordBytes ? static_cast<std::uint16_t>(bytes) : 0;
     return head;
@@ -127,7 +121,7 @@ void NewBlocks::write(const NewBlock& noted, const Block& block, const StoredBlo
         put(&exit, sizeof exit);
     }
     put(page_index, head.pages * sizeof(std::uint16_t));
-    at += encode_marks(block.marks, block.instructions + 1u, (head.flags & StoredBlockHead::kMarksCount) != 0, at);
+    put(block.packed_marks(), head.mark_bytes);
     put(block.host, head.hot_bytes);
     std::size_t cold = 0;
     for (std::uint32_t i = 0; i < head.exits; ++i) {

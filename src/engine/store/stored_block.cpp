@@ -1,5 +1,6 @@
 #include "engine/store/stored_block.h"
 
+#include "engine/cache/packed_marks.h"
 #include "engine/store/checksum.h"
 #include "engine/x86_64/translate/routines.h"
 
@@ -60,85 +61,14 @@ bool has_valid_parts(const StoredBlock& block) {
     return has_valid_exits(block);
 }
 
-// A mark in a file: a byte, of which these bits say what follows. Without kWhole the instruction borrows nothing, and
-// its code begins kDistance's byte (or none) after the end of the code of an instruction that was copied as it is.
-constexpr std::uint8_t kLength = 15;  // Mark::guest_length
-constexpr std::uint8_t kBeginsSegment = 1 << 4;
-constexpr std::uint8_t kDistance = 1 << 5;  // a byte follows
-constexpr std::uint8_t kWhole = 1 << 6;     // the first four bytes of the Mark follow
-// Last come the second four bytes of the Mark, if StoredBlockHead::kMarksCount is set.
-constexpr std::size_t kHalf = sizeof(Mark) / 2;
-
-/// Writes what follows, or only counts its bytes.
-struct Bytes {
-    std::uint8_t* to;
-    std::size_t count = 0;
-
-    void put(const void* from, std::size_t bytes) {
-        if (to != nullptr) __builtin_memcpy(to + count, from, bytes);
-        count += bytes;
-    }
-    void put(std::size_t byte) {
-        if (to != nullptr) to[count] = static_cast<std::uint8_t>(byte);
-        ++count;
-    }
-};
-
 }  // namespace
 
-std::size_t encode_marks(const Mark* marks, std::size_t count, bool counting, std::uint8_t* to) {
-    Bytes out{to};
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const Mark& mark = marks[i];
-        const std::size_t distance = mark.host - expected;
-        const std::uint8_t common = mark.guest_length | (mark.begins_segment != 0 ? kBeginsSegment : 0);
-        if (mark.lent != Mark::kNotLent || mark.spilled != Mark::kNone || distance > 255) {
-            out.put(common | kWhole);
-            out.put(&mark, kHalf);
-        } else if (distance != 0) {
-            out.put(common | kDistance);
-            out.put(distance);
-        } else {
-            out.put(common);
-        }
-        if (counting) out.put(reinterpret_cast<const std::uint8_t*>(&mark) + kHalf, kHalf);
-        expected = mark.host + std::size_t{mark.guest_length};
-    }
-    return out.count;
-}
-
-bool decode_marks(const StoredBlock& block, Mark* out) {
-    const std::uint8_t* at = block.marks;
-    const std::uint8_t* const end = at + block.head.mark_bytes;
-    const bool counting = (block.head.flags & StoredBlockHead::kMarksCount) != 0;
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i <= block.head.instructions; ++i) {
-        if (at == end) return false;
-        const std::uint8_t first = *at++;
-        const std::size_t more = ((first & kWhole) != 0      ? kHalf
-                                  : (first & kDistance) != 0 ? 1
-                                                             : 0) +
-                                 (counting ? kHalf : 0);
-        if (static_cast<std::size_t>(end - at) < more) return false;
-        Mark mark;
-        if ((first & kWhole) != 0) {
-            __builtin_memcpy(static_cast<void*>(&mark), at, kHalf);
-            at += kHalf;
-        } else {
-            mark.host = static_cast<std::uint16_t>(expected + ((first & kDistance) != 0 ? *at++ : 0));
-            mark.guest_length = first & kLength;
-            mark.begins_segment = (first & kBeginsSegment) != 0;
-        }
-        if (counting) {
-            __builtin_memcpy(reinterpret_cast<std::uint8_t*>(&mark) + kHalf, at, kHalf);
-            at += kHalf;
-        }
-        if (mark.host > block.head.hot_bytes) return false;
-        expected = mark.host + std::size_t{mark.guest_length};
-        out[i] = mark;
-    }
-    return at == end;
+bool has_valid_marks(const StoredBlock& block) {
+    const std::uint8_t* const end = block.marks + block.head.mark_bytes;
+    MarkReader marks{block.marks};
+    for (std::size_t i = 0; i <= block.head.instructions; ++i)
+        if (!marks.next_before(end) || marks.last().host > block.head.hot_bytes) return false;
+    return marks.at() == end;
 }
 
 std::size_t StoredBlock::cold_rest() const {

@@ -2,8 +2,7 @@
 // StoredBlock's members, without gaps; a record begins at a multiple of 4 bytes.
 //
 // What follows from the rest is left out. A stub is the same code for each exit, so the cold code is stored without its
-// stubs. A mark mostly says that an instruction was copied as it is: that takes one byte (decode_marks()). A file of
-// cc1 has 120 bytes a block so, instead of 242.
+// stubs. Marks are packed, as in memory (cache/packed_marks.h).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +37,6 @@ struct StoredBlockHead {
     static constexpr std::uint8_t kBudgeted = 1;           ///< as Block::budgeted
     static constexpr std::uint8_t kIndirect = 2;           ///< an indirect branch has led to it
     static constexpr std::uint8_t kCounted = 4;            ///< its code counts the classes of the file's key; else none
-    static constexpr std::uint8_t kMarksCount = 8;         ///< its marks say what has been counted for an instruction
     static constexpr std::uint8_t kCountsExecutions = 16;  ///< as Block::counts_executions
 };
 static_assert(sizeof(StoredBlockHead) == 32);
@@ -61,7 +59,7 @@ struct StoredBlock {
     const x86_64::Relocation* relocations = nullptr;
     const StoredExit* exits = nullptr;
     const std::uint8_t* pages = nullptr;  ///< indexes of the file's pages, two bytes each
-    const std::uint8_t* marks = nullptr;  ///< for decode_marks()
+    const std::uint8_t* marks = nullptr;  ///< packed
     const std::uint8_t* hot = nullptr;
     const std::uint8_t* cold = nullptr;  ///< without the stubs
 
@@ -89,12 +87,8 @@ bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out);
 /// Sets the pointers of `block` to the parts of a record that begins at `record`, by the counts of its head.
 void locate_parts(const std::uint8_t* record, StoredBlock& block);
 
-/// Writes the block's marks, one more than it has instructions, to `out`. False if they are damaged.
-bool decode_marks(const StoredBlock& block, Mark* out);
-/// Stores `count` marks at `to`, which has room for kMostMarkBytes each, or only counts their bytes if it is null.
-/// Returns these. `counting`: with what was counted for the instructions.
-std::size_t encode_marks(const Mark* marks, std::size_t count, bool counting, std::uint8_t* to);
-inline constexpr std::size_t kMostMarkBytes = 9;
+/// Whether the marks are as many as the instructions and one more, and their places are in the block.
+bool has_valid_marks(const StoredBlock& block);
 
 /// The checksum of a record, as StoredBlockHead::checksum has it.
 std::uint32_t checksum_of_record(const std::uint8_t* record, std::size_t bytes);

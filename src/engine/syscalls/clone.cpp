@@ -298,7 +298,7 @@ bool begin_code_copies(const Thread& thread) {
     ReplayMemory& replay = engine.modelling.code;
     if (!engine.cache.has_separate_writes() && !replay.code.has_separate_writes()) return true;
     const std::uint64_t before = kernel_faults();
-    const bool copied = engine.cache.begin_copies() && replay.code.begin_copy({.first_bytes = replay.used});
+    const bool copied = engine.cache.begin_copies() && replay.code.begin_copy({{0, replay.used}});
     add_own_faults(thread, before);
     return copied;
 }

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/cache/packed_marks.h"
 #include "engine/fail.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
@@ -108,7 +109,7 @@ TEST_F(CodeCache, ChargesEachSegmentItsInstructions) {
         EXPECT_EQ(segment.lane, row.lane);
         EXPECT_TRUE(segment.budgeted);
         EXPECT_EQ(segment.instructions, row.instructions);
-        EXPECT_EQ(segment.instructions, charged_before(block->host + block->marks[row.first].host));
+        EXPECT_EQ(segment.instructions, charged_before(block->host + Marks{*block}[row.first].host));
     }
 }
 
@@ -123,7 +124,7 @@ TEST_F(CodeCache, CountsAllClassesOfASegmentInOneWord) {
         unsigned instructions, branches, loads;
     } segments[]{{0, 3, 1, 1}, {3, 4, 1, 3}};
     for (const auto& row : segments) {
-        const std::size_t word = word_counted_before(block->host + block->marks[row.first].host);
+        const std::size_t word = word_counted_before(block->host + Marks{*block}[row.first].host);
         ASSERT_LT(word, thread_->tuples.words()) << "it has a meaning before the block can run";
         const auto [amount] = thread_->tuples.meaning(word);
         EXPECT_EQ(amount[static_cast<std::size_t>(Class::instructions)], row.instructions);
@@ -138,15 +139,15 @@ TEST_F(CodeCache, LendsARegisterThatTheSegmentOverwritesWhereFlagsAreAlive) {
     const Bytes code{0x48, 0x89, 0xc8, 0x48, 0x8b, 0x17, 0xff, 0xe2};  // mov rax, rcx; mov rdx, [rdi]; jmp rdx
     Block* const block = translate(code);
     ASSERT_NE(block, nullptr);
-    EXPECT_EQ(block->marks[0].lent, rax);
-    EXPECT_EQ(block->marks[1].lent, Mark::kNotLent) << "rax has its own value again";
+    EXPECT_EQ(Marks{*block}[0].lent, rax);
+    EXPECT_EQ(Marks{*block}[1].lent, Mark::kNotLent) << "rax has its own value again";
     const Bytes none{0x48, 0x01, 0xc8, 0x90};  // add rax, rcx overwrites the flags
-    EXPECT_EQ(translate(none)->marks[0].lent, Mark::kNotLent);
+    EXPECT_EQ(Marks{*translate(none)}[0].lent, Mark::kNotLent);
     x86_64::Registers registers{};
     thread_->lent = 7;
     x86_64::restore_lent(*thread_, x86_64::locate(*block, address_of(block->host)), registers);
     EXPECT_EQ(registers.r[rax], 0u) << "the prologue has not run";
-    x86_64::restore_lent(*thread_, x86_64::locate(*block, address_of(block->host) + block->marks[0].host), registers);
+    x86_64::restore_lent(*thread_, x86_64::locate(*block, address_of(block->host) + Marks{*block}[0].host), registers);
     EXPECT_EQ(registers.r[rax], 7u);
 }
 

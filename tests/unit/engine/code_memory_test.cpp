@@ -100,7 +100,7 @@ TEST(CodeMemory, IsTheChildsOwnAfterAFork) {
     ASSERT_TRUE(memory.map_at(0, kBytes, false, true));
     write_function(memory, 0, 1);
     write_function(memory, kBytes / 2, 2);
-    ASSERT_TRUE(memory.begin_copy({0, 32, kBytes / 2, 32}));
+    ASSERT_TRUE(memory.begin_copy({{0, 32}, {kBytes / 2, 32}}));
     int said[2];
     ASSERT_EQ(pipe(said), 0);
     const auto child = [&] {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "code_text.h"
+#include "engine/cache/packed_marks.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -49,9 +50,9 @@ class PairedReturns : public testing::TestWithParam<bool> {
     /// Host instructions from the mark of `first` up to that of `last`, in hexadecimal; kEnd + 1: up to the block's
     /// end.
     std::string code(std::size_t first, std::size_t last) const {
-        const std::size_t end = last > kEnd ? block_->host_bytes : block_->marks[last].host;
+        const std::size_t end = last > kEnd ? block_->host_bytes : Marks{*block_}[last].host;
         std::string text;
-        for (std::size_t at = block_->marks[first].host; at < end; ++at) {
+        for (std::size_t at = Marks{*block_}[first].host; at < end; ++at) {
             constexpr const char* kDigits = "0123456789abcdef";
             text += kDigits[block_->host[at] >> 4];
             text += kDigits[block_->host[at] & 15];
@@ -61,7 +62,7 @@ class PairedReturns : public testing::TestWithParam<bool> {
 
     /// Where `bytes` are in the block's code, after the mark of `first`.
     std::uint64_t find(std::size_t first, const Code& bytes) const {
-        const std::uint8_t* const start = block_->host + block_->marks[first].host;
+        const std::uint8_t* const start = block_->host + Marks{*block_}[first].host;
         const void* const at = memmem(start, static_cast<std::size_t>(block_->host + block_->host_bytes - start),
                                       bytes.data(), bytes.size());
         EXPECT_NE(at, nullptr);
@@ -164,7 +165,7 @@ TEST_P(PairedReturns, PlaceOfAFaultDecidesWhetherTheReturnHasHappened) {
         EXPECT_EQ(recovered.registers.r[r11], 0x11u);
     }
     EXPECT_EQ(fault_at(push - 1).fault, PairedFault::none) << "pop rcx";
-    EXPECT_EQ(fault_at(address_of(block_->host) + block_->marks[kDirect].host).fault, PairedFault::none) << "call";
+    EXPECT_EQ(fault_at(address_of(block_->host) + Marks{*block_}[kDirect].host).fault, PairedFault::none) << "call";
 }
 
 TEST_P(PairedReturns, PadsOfARemovedBlockMatchNoAddress) {

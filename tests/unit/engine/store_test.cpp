@@ -2,6 +2,7 @@
 // translated; damage is noticed; the directory is used only if nobody else can write there. No translated code runs
 // here.
 #include "engine/store/store.h"
+#include "engine/cache/packed_marks.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -142,7 +143,8 @@ class StoredBlocks : public testing::TestWithParam<int> {
         shot.hot.assign(block.host, block.host + block.host_bytes);
         const std::uint8_t* const cold = cache_.arenas[0].cold().data() - cold_bytes;
         shot.cold.assign(cold, cold + cold_bytes);
-        const auto* const marks = reinterpret_cast<const std::uint8_t*>(block.marks);
+        const Marks unpacked{block};
+        const auto* const marks = reinterpret_cast<const std::uint8_t*>(&unpacked[0]);
         shot.marks.assign(marks, marks + (block.instructions + 1u) * sizeof(Mark));
         for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
             const Exit& exit = cache_.exits[id];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "code_text.h"
+#include "engine/cache/packed_marks.h"
 #include "engine/x86_64/traces/trace_heads.h"
 #include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/recover.h"
@@ -56,9 +57,9 @@ class Traces : public testing::TestWithParam<bool> {
 
     /// The code of an instruction; of kInstructions, what follows the last one.
     static std::string code_of(const Block& trace, std::size_t index) {
-        const std::size_t end = index == kInstructions ? trace.host_bytes : trace.marks[index + 1].host;
+        const std::size_t end = index == kInstructions ? trace.host_bytes : Marks{trace}[index + 1].host;
         std::string text;
-        for (std::size_t at = trace.marks[index].host; at < end; ++at) {
+        for (std::size_t at = Marks{trace}[index].host; at < end; ++at) {
             constexpr const char* kDigits = "0123456789abcdef";
             text += kDigits[trace.host[at] >> 4];
             text += kDigits[trace.host[at] & 15];
@@ -121,8 +122,8 @@ TEST_P(Traces, AreCountedAsOneSegment) {
     Block* const trace = translate_loop({.open = bit(Class::instructions) | bit(Class::taken)});
     ASSERT_NE(trace, nullptr);
     ASSERT_EQ(trace->instructions, std::size_t{kInstructions});
-    for (std::size_t i = 0; i < kInstructions; ++i) EXPECT_EQ(trace->marks[i].begins_segment != 0, i == 0);
-    const BlockPosition place = locate(*trace, address_of(trace->host) + trace->marks[kJz].host);
+    for (std::size_t i = 0; i < kInstructions; ++i) EXPECT_EQ(Marks{*trace}[i].begins_segment != 0, i == 0);
+    const BlockPosition place = locate(*trace, address_of(trace->host) + Marks{*trace}[kJz].host);
     uncount_rest(*thread_, place);
     EXPECT_EQ(thread_->tuples.word[static_cast<std::size_t>(Class::instructions)], -std::uint64_t{3});
     EXPECT_EQ(thread_->tuples.word[static_cast<std::size_t>(Class::taken)], -std::uint64_t{2}) << "jz and jmp";
@@ -133,11 +134,11 @@ TEST_P(Traces, TakeBackWhatHasNotRunAtAnExit) {
     ASSERT_NE(trace, nullptr);
     const std::string jnz = code_of(*trace, kJz);
     ASSERT_EQ(jnz.substr(0, 4), "0f85");
-    const std::size_t end = trace->marks[kJz + 1].host;
+    const std::size_t end = Marks{*trace}[kJz + 1].host;
     std::int32_t distance = 0;
     std::memcpy(&distance, trace->host + end - sizeof distance, sizeof distance);
     std::string exit = code_of(*trace, kInstructions);
-    exit = exit.substr(2 * (end + static_cast<std::size_t>(distance) - trace->marks[kInstructions].host));
+    exit = exit.substr(2 * (end + static_cast<std::size_t>(distance) - Marks{*trace}[kInstructions].host));
     // inc and jmp have not run. What follows at the exit's target, an int3, shows the flags.
     const std::string word = "........";  // of the tuple of two instructions
     const std::string subtraction = "6548890c25" + spill_of(rcx) + "65488b0c25" + word + "488d49ff" + "6548890c25" +
@@ -153,7 +154,7 @@ TEST_P(Traces, LeadToTheWaysThatTheyDoNotTake) {
 
 TEST_P(Traces, HostAddressesAreInTheRightPieces) {
     for (std::size_t i = 0; i < kInstructions; ++i) {
-        const BlockPosition start = locate(*trace_, address_of(trace_->host) + trace_->marks[i].host);
+        const BlockPosition start = locate(*trace_, address_of(trace_->host) + Marks{*trace_}[i].host);
         EXPECT_TRUE(start.exact);
         EXPECT_EQ(start.index, i);
         EXPECT_EQ(start.pc, pc_ + kPlaces[i]);
@@ -208,7 +209,7 @@ TEST_P(Traces, BeginWithBlocksThatCountTheirExecutions) {
         Translation translation{cache_, *arena_, {}, *tuples_, *instrumentation_};
         if (may_be_head) translation.count_executions();
         const Block* const block = translation.run({pc_ + kAfterCall, kLoop.data() + kAfterCall, 12}, 0, false);
-        return block == nullptr ? ~0u : unsigned{block->marks[0].host};
+        return block == nullptr ? ~0u : unsigned{Marks{*block}[0].host};
     };
     EXPECT_EQ(prologue(), 0u);
     cache_.heat = 64;

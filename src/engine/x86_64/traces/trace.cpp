@@ -160,18 +160,15 @@ bool Translation::begin_trace(const TracePath& path) {
     if (!fits_tuple()) return false;
     safe_returns_ = find_safe_returns();
     id_ = cache_.blocks.allocate();
-    const std::uint32_t marks = cache_.marks.allocate(static_cast<std::uint32_t>(decoded_.count + piece_count_ + 2));
-    if (id_ == 0 || marks == 0) return false;
+    if (id_ == 0) return false;
     block_ = &cache_.blocks[id_];
     *block_ = {};
     block_->pc = code_.pc;
     block_->trace = true;
-    block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     for (std::size_t i = 0; i < decoded_.count; ++i)
         block_->guest_bytes = static_cast<std::uint16_t>(block_->guest_bytes + decoded_.instructions[i].length);
-    std::copy(pieces_.data(), pieces_.data() + piece_count_, block_->pieces());
-    block_->pieces()[piece_count_].first = TracePiece::kEnd;
+    pieces_[piece_count_].first = TracePiece::kEnd;
     return true;
 }
 

@@ -2,6 +2,7 @@
 // instructions, and faults and signals are rare. Nothing here allocates or locks, because the signal handler calls it.
 #include "engine/x86_64/translate/recover.h"
 
+#include "engine/cache/packed_marks.h"
 #include "engine/exact/exact.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -19,20 +20,21 @@ BlockPosition locate(Block& block, std::uint64_t host) {
     BlockPosition place;
     place.block = &block;
     place.pc = block.pc;
-    if (offset < block.marks[0].host) {  // in the first segment's prologue
+    const Marks marks{block};
+    if (offset < marks[0].host) {  // in the first segment's prologue
         place.exact = offset == 0;
         return place;
     }
     place.counted = true;
-    for (; place.index < block.instructions && block.marks[place.index + 1].host <= offset; ++place.index)
-        place.pc = block.address_after(place.index, place.pc);
-    place.exact = block.marks[place.index].host == offset;
+    for (; place.index < block.instructions && marks[place.index + 1].host <= offset; ++place.index)
+        place.pc = marks.address_after(place.index, place.pc);
+    place.exact = marks[place.index].host == offset;
     return place;
 }
 
 // rsp is never spilled; its number fills the unused nibbles of Mark::spilled.
 void restore_spilled(const Thread& thread, const BlockPosition& place, Registers& registers) {
-    const std::uint8_t spilled = place.block->marks[place.index].spilled;
+    const std::uint8_t spilled = Marks{*place.block}[place.index].spilled;
     if (spilled == Mark::kDisplacedSource) {
         registers.r[rsi] -= thread.gs_base;
         return;
@@ -42,7 +44,7 @@ void restore_spilled(const Thread& thread, const BlockPosition& place, Registers
 }
 
 void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers) {
-    const unsigned reg = place.block->marks[place.index].lent;
+    const unsigned reg = Marks{*place.block}[place.index].lent;
     if (reg != Mark::kNotLent && place.counted) registers.r[reg] = thread.lent;
 }
 
@@ -51,8 +53,9 @@ namespace {
 /// Notes how many instructions of the segment at `place` have run. Its record is the thread's newest.
 void note_ran(Thread& thread, const BlockPosition& place) {
     if (!place.block->recorded || place.index == place.block->instructions) return;
+    const Marks marks{*place.block};
     std::size_t first = place.index;
-    while (first > 0 && place.block->marks[first].begins_segment == 0) --first;
+    while (first > 0 && marks[first].begins_segment == 0) --first;
     thread.records.last_ran = static_cast<std::uint8_t>(place.index - first);
 }
 
@@ -60,10 +63,11 @@ void note_ran(Thread& thread, const BlockPosition& place) {
 void note_exact_rest(Thread& thread, const BlockPosition& place) {
     const Block& block = *place.block;
     if (block.cells == 0 || place.index == block.instructions) return;
+    const Marks marks{block};
     std::uint32_t segment = 0;
     std::size_t first = 0;
     for (std::size_t i = 1; i <= place.index; ++i)
-        if (block.marks[i].begins_segment != 0) ++segment, first = i;
+        if (marks[i].begins_segment != 0) ++segment, first = i;
     note_segment_left(thread, block.cells + segment, place.index - first);
 }
 
@@ -100,17 +104,19 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
     if (place.block->counted == 0) return;
     note_ran(thread, place);
     const ClassSet open = place.block->counted | bit(Class::instructions) | kCountsTwice;
+    const Marks marks{*place.block};
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
-        if (i > place.index && place.block->marks[i].begins_segment != 0) break;
-        count_classes(thread, place.block->marks[i].classes() & open, -1, place.block->budgeted);
-        if ((place.block->counted & kCostRows) != 0) uncount_cost(thread, place.block->marks[i]);
+        if (i > place.index && marks[i].begins_segment != 0) break;
+        count_classes(thread, marks[i].classes() & open, -1, place.block->budgeted);
+        if ((place.block->counted & kCostRows) != 0) uncount_cost(thread, marks[i]);
     }
 }
 
 void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
     BlockPosition place{&block, 0, block.pc, true, true};
+    const Marks marks{block};
     for (; place.index < block.instructions && place.pc != pc; ++place.index)
-        place.pc = block.address_after(place.index, place.pc);
+        place.pc = marks.address_after(place.index, place.pc);
     uncount_rest(thread, place);
 }
 
@@ -121,9 +127,12 @@ ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
     segment.budgeted = block.budgeted;
     const std::size_t first = (name >> kLaneBits) % (1u << kFirstBits);
     segment.pc = block.pc;
-    for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
-    for (std::size_t i = first; i == first || (i < block.instructions && block.marks[i].begins_segment == 0); ++i)
-        segment.instructions += block.marks[i].plain_classes & bit(Class::instructions);
+    MarkReader marks{block};
+    for (std::size_t i = 0; i < first; ++i) segment.pc += marks.next().guest_length;
+    std::size_t index = first;
+    do {
+        segment.instructions += marks.next().plain_classes & bit(Class::instructions);
+    } while (++index < block.instructions && MarkReader{marks}.next().begins_segment == 0);
     return segment;
 }
 

@@ -42,6 +42,7 @@
 // return.
 #include <algorithm>
 
+#include "engine/cache/packed_marks.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/recover.h"
@@ -167,10 +168,10 @@ std::uint64_t return_address_pushed_at(std::uint64_t push) {
 void move_to_instruction_before(std::uint64_t end, BlockPosition& place) {
     place.index = 0;
     place.pc = place.block->pc;
-    for (;
-         place.index + 1 < place.block->instructions && place.pc + place.block->marks[place.index].guest_length != end;
+    const Marks marks{*place.block};
+    for (; place.index + 1 < place.block->instructions && place.pc + marks[place.index].guest_length != end;
          ++place.index)
-        place.pc = place.block->address_after(place.index, place.pc);
+        place.pc = marks.address_after(place.index, place.pc);
 }
 
 }  // namespace
@@ -183,7 +184,7 @@ void finish_return(const Thread& thread, Registers& registers) {
 
 PairedFault recover_paired(const Thread& thread, std::uint64_t host, BlockPosition& place, Registers& registers) {
     const Block& block = *place.block;
-    const Mark& mark = block.marks[place.index];
+    const Mark mark = Marks{block}[place.index];
     if (place.index == block.instructions && host > address_of(block.host) + mark.host) {  // in a tail
         const bool popping = is_at(host, kPopPad);
         if (!popping && !is_at(host, kPushReturn)) return PairedFault::none;

@@ -3,13 +3,16 @@
 // One pass over the decoded instructions; nothing is moved later. No branch leads from the translation of one
 // instruction to that of another: a conditional branch leaves the block by a stub in the cold part.
 #include "engine/x86_64/translate/translate.h"
+
+#include "engine/cache/packed_marks.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 
 namespace anyperf::engine::x86_64 {
 
 /// Fills the mark of the instruction that has its translation from here on; index == count is the end of the block.
 void Translation::mark(std::size_t index, std::uint8_t spilled) {
-    Mark& here = block_->marks[index];
+    Mark& here = marks_[index];
+    here = {};
     here.host = static_cast<std::uint16_t>(hot_.at() - block_->host);
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
     here.lent = (index <= lent_until_ ? lent_ : rsp) & 7u;
@@ -77,8 +80,7 @@ bool Translation::begin_block(std::uint16_t limit) {
     end_after_unpaired_call();
     path_step_ ? end_step() : end_before_translated();
     id_ = cache_.blocks.allocate();
-    const std::uint32_t marks = cache_.marks.allocate(static_cast<std::uint32_t>(decoded_.count + 1));
-    if (id_ == 0 || marks == 0) return false;
+    if (id_ == 0) return false;
     block_ = &cache_.blocks[id_];
     *block_ = {};
     block_->pc = code_.pc;
@@ -86,9 +88,25 @@ bool Translation::begin_block(std::uint16_t limit) {
     lane_ = limit != 0 ? 0 : id_ % run::kLanes;
     block_->lane = lane_ & 7u;
     block_->recorded = counting_.recording;
-    block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - code_.pc);
+    return true;
+}
+
+/// Packs the marks into a record, after the pieces of a trace. False if there is no room.
+bool Translation::keep_marks() {
+    constexpr std::size_t kPieceBytes = sizeof(TracePiece);
+    std::array<std::uint8_t, kMostMarks * kMostMarkBytes> packed;
+    const std::size_t bytes = pack_marks({marks_.data(), block_->instructions + 1u}, packed.data());
+    const std::size_t pieces = is_trace() ? (piece_count_ + 1) * kPieceBytes : 0;
+    const std::size_t room = bytes + (is_trace() ? pieces + kPieceBytes - 1 : 0);
+    const std::uint32_t number = cache_.marks.allocate(static_cast<std::uint32_t>(room));
+    if (number == 0) return false;
+    std::uint8_t* at = &cache_.marks[number];
+    if (is_trace()) at += -address_of(at) % kPieceBytes;
+    block_->marks = at;
+    __builtin_memcpy(at, pieces_.data(), pieces);
+    __builtin_memcpy(at + pieces, packed.data(), bytes);
     return true;
 }
 
@@ -108,7 +126,7 @@ void Translation::emit_instructions() {
         // borrow.
         spilled_ = Mark::kNone;
         mark(i, Mark::kNone);
-        block_->marks[i].begins_segment = begins_segment;
+        marks_[i].begins_segment = begins_segment;
         const bool ends_segment = instruction.control != Control::none;
         resolving_ = costs_[i].resolving;
         if (!single_instruction_) emit_access_check(instruction, address);
@@ -123,7 +141,7 @@ void Translation::emit_instructions() {
             emit_paired_call(instruction, address);
         else
             emit_side_exit(instruction, address);
-        block_->marks[i].spilled = spilled_;
+        marks_[i].spilled = spilled_;
         if (!ends_segment) emit_captures(i, true);
         begins_segment = ends_segment && !counts_once();
         address = address_after(i, address);
@@ -179,7 +197,7 @@ Block* Translation::emit_block(bool indirect_entry) {
         emit_instructions();
     // On failure the records allocated here are lost until a flush; the arena's room is not, because nothing was
     // committed.
-    if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
+    if (hot_.overflowed() || cold_.overflowed() || out_of_records_ || !keep_marks()) return nullptr;
     block_->host_bytes = static_cast<std::uint16_t>(hot_.at() - block_->host);
     arena_.commit(id_, hot_.at(), cold_.at());
     finish_relocations();

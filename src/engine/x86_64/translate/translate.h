@@ -146,6 +146,7 @@ class Translation {
   private:
     Block* emit_block(bool indirect_entry);
     bool begin_block(std::uint16_t limit);
+    bool keep_marks();
     void decode_instructions(std::uint16_t limit);
     const std::uint8_t* bytes_at(std::uint64_t address) const { return code_.at + (address - code_.pc); }
     void end_before_translated();
@@ -383,6 +384,7 @@ class Translation {
     std::array<std::uint64_t, kMostPieces> returns_;  ///< of calls in the trace that have not returned there
     std::size_t depth_ = 0;                           ///< number of `returns_`
     std::uint64_t safe_returns_ = 0;                  ///< by index: returns in the trace that need no check
+    std::array<Mark, kLongestBlock + 1> marks_;
     std::array<TraceExit, TracePath::kMost> trace_exits_;
     std::size_t trace_exit_count_ = 0;
     std::array<CallTail, kMaximumCalls + 1> tails_;
