@@ -8,8 +8,9 @@
 //     deliver()               takes the sample id off; deliver_sample() decodes a sample into Sample
 //     take_user_record()      acts at once on what describes events, features, rounds and compression
 //
-// The memory of a record differs by its origin. Records of a mapped file stay where they are, and the queue points to
-// them. All others are in a buffer that is soon overwritten (Piece::stable is false), and the queue copies them.
+// The memory of a record differs by its origin (Memory). Records of a mapped file stay where they are, and those that
+// were read into a chunk of the queue stay as long as they wait: the queue points to them. All others are in a buffer
+// that is soon overwritten, and the queue copies them.
 #include "perfdata/reader.h"
 
 #include <fmt/format.h>
@@ -35,7 +36,10 @@ namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 
 /// Bytes of a mapped file that may be in memory at a time.
-constexpr std::size_t kMostResident = 16 << 20, kReleaseEvery = 4 << 20;
+constexpr std::size_t kMostResident = 8 << 20, kReleaseEvery = 4 << 20;
+
+/// Bytes of a mapped file that are walked over before there may be room to read into again.
+constexpr std::size_t kMappedPiece = 1 << 20;
 
 /// Bytes of a directory's file that are read before another file's turn may come.
 constexpr std::size_t kRingPiece = 1 << 20;
@@ -46,14 +50,20 @@ constexpr std::size_t kMostFormats = 64 << 20;
 /// Records of simpleperf have sizes of 32 bits. One that is not in a mapped file must fit into memory.
 constexpr std::size_t kLongestUnpacked = 64 << 20;
 
-/// One or more records, or a part of one. `offset` is for messages: the bytes' place in a mapped file. A record of a
-/// stream has the offset of its buffer, an unpacked record that of the COMPRESSED record. `stable`: the bytes stay
-/// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the swapped
-/// scratch record are not stable: the queue copies those.
+enum class Memory : std::uint8_t {
+    mapped,   ///< of a file. The queue may keep a pointer
+    chunk,    ///< of a file, in the chunk that the queue gave last. The queue may keep a pointer
+    passing,  ///< of a stream, a compressed record or the swapped scratch record. The queue copies it
+};
+
+/// One or more records, or a part of one. `offset` is for messages: the bytes' place in a file. A record of a stream
+/// has the offset of its buffer, an unpacked record that of the COMPRESSED record.
 struct Piece {
     Bytes bytes;
     std::uint64_t offset;
-    bool stable;
+    Memory memory;
+
+    bool is_of_file() const { return memory != Memory::passing; }
 };
 
 }  // namespace
@@ -68,19 +78,22 @@ struct Reader::State {
     /// Merges the files of a directory: what is not newer than the newest record of each unfinished file is in order.
     void read_rings();
     void read_piece(RingFile& file);
+    /// Walks over some of the `size` bytes at `offset` of the file, and returns how many it used.
+    std::size_t walk_at(std::size_t offset, std::size_t size);
     /// Walks over whole records and returns how many bytes it used. Sets damage where a record is impossible.
-    std::size_t walk(Piece piece);
-    void take(Piece record, RecordHeader head);
-    void take_kernel_record(Piece record, RecordHeader head);
-    void take_user_record(Piece record, RecordHeader head);
-    void take_compressed(Piece record, std::size_t header_size);
+    std::size_t walk(const Piece& piece);
+    void take(const Piece& record, RecordHeader head);
+    void take_kernel_record(const Piece& record, RecordHeader head);
+    void take_event_record(const Piece& record, bool is_sample, std::uint32_t event);
+    void take_user_record(const Piece& record, RecordHeader head);
+    void take_compressed(const Piece& record, std::size_t header_size);
     void take_header_attr(Bytes record);
     void take_feature(Bytes record);
     void take_event_update(Bytes record);
     void take_simpleperf_record(Bytes record, RecordType type);
     /// The maps and names that simpleperf has in a section of their own, before all records.
     void read_initial_maps();
-    void queue(std::uint64_t time, Piece record, std::uint32_t event);
+    void queue(std::uint64_t time, const Piece& record, std::uint32_t event);
     /// FINISHED_ROUND: delivers what the promise of the previous mark covers (round_queue.h).
     void end_round();
     /// Gives mapped memory back to the kernel, so that a file of any size uses little memory: what no waiting record
@@ -103,6 +116,7 @@ struct Reader::State {
             const std::uint16_t size = load<RecordHeader>(entry.record).size;
             deliver({entry.record, size}, entry.event);
             // A round of large rings may have gigabytes.
+            if (!entry.is_stable()) return;
             touched += size;
             if (touched > kMostResident) drop();
         };
@@ -218,16 +232,49 @@ void Reader::State::read_all() {
 void Reader::State::read_initial_maps() {
     for (const FeatureSection& section : header.features)
         if (section.feature == Feature::simpleperf_initial_maps)
-            walk({input.mapped().subspan(section.place.offset, section.place.size), section.place.offset, true});
+            walk({input.mapped().subspan(section.place.offset, section.place.size), section.place.offset,
+                  Memory::mapped});
 }
 
 void Reader::State::read_mapped() {
     read_initial_maps();
     if (stopped) return;
-    const Bytes data = input.mapped().subspan(header.data.offset, header.data.size);
-    const std::size_t used = walk({data, header.data.offset, true});
-    if (used < data.size() && !stopped && !summary.damage)
-        fail(header.data.offset + used, fmt::format("the last record is cut: {} bytes are left", data.size() - used));
+    const std::size_t begin = header.data.offset, end = begin + header.data.size;
+    for (std::size_t at = begin; at < end;) {
+        if (skip != 0 && !keeps_payload) {
+            const std::size_t step = std::min<std::uint64_t>(skip, end - at);
+            skip -= step;
+            at += step;
+            continue;
+        }
+        const std::size_t used = walk_at(at, end - at);
+        if (stopped) return;
+        if (used == 0) {
+            if (!summary.damage) fail(at, fmt::format("the last record is cut: {} bytes are left", end - at));
+            return;
+        }
+        at += used;
+    }
+}
+
+// A chunk that is full, or a record that has no room in one (of simpleperf), leaves the mapping.
+std::size_t Reader::State::walk_at(std::size_t offset, std::size_t size) {
+    const std::span<std::byte> chunk = waiting.begin_chunk();
+    if (const std::span<std::byte> room = chunk.first(std::min(chunk.size(), size)); !room.empty()) {
+        const auto got = input.read_at(offset, room);
+        if (!got) {
+            fail(offset, got.error().cause);
+            return 0;
+        }
+        const std::size_t used = walk({room.first(*got), offset, Memory::chunk});
+        if (used != 0 || stopped || *got == size) return used;
+    }
+    const Bytes rest = input.mapped().subspan(offset, size);
+    if (chunk.empty()) {
+        const std::size_t used = walk({rest.first(std::min(size, kMappedPiece)), offset, Memory::mapped});
+        if (used != 0 || stopped) return used;
+    }
+    return walk({rest, offset, Memory::mapped});
 }
 
 // The bytes of an incomplete record at the end of the buffer move to its front before the next read(2).
@@ -240,7 +287,7 @@ void Reader::State::read_stream() {
         if (!got) return fail(offset + kept, got.error().cause);
         if (*got == 0) break;
         const std::size_t size = kept + *got;
-        const std::size_t used = walk({Bytes{buffer}.first(size), offset, false});
+        const std::size_t used = walk({Bytes{buffer}.first(size), offset, Memory::passing});
         if (stopped) return;
         kept = size - used;
         std::memmove(buffer.data(), &buffer[used], kept);
@@ -270,7 +317,7 @@ void Reader::State::read_piece(RingFile& file) {
     std::swap(unpacked, file.unpacked);
     std::swap(skip, file.skip);
     const std::size_t begin = file.at;
-    file.at += walk({all.subspan(begin, std::min(kRingPiece, all.size() - begin)), begin, true});
+    file.at += walk({all.subspan(begin, std::min(kRingPiece, all.size() - begin)), begin, Memory::mapped});
     if (!stopped && file.at == begin)
         fail(begin, fmt::format("the last record is cut: {} bytes are left", all.size() - begin));
     if (std::exchange(stopped, false)) file.at = all.size();
@@ -292,7 +339,7 @@ void Reader::State::fail(std::uint64_t offset, std::string cause) {
 // The size is checked before it is used: with a size below 8 the walk could not go on. A record that passes the end of
 // the piece waits for the next piece (of a stream, or of a compressed record), or is the cut end of the file. In a
 // stream the payload of the last record may go on in the next buffer; `skip` has how much of it is left.
-std::size_t Reader::State::walk(Piece piece) {
+std::size_t Reader::State::walk(const Piece& piece) {
     std::size_t at = 0;
     while (piece.bytes.size() - at >= kRecordHeader) {
         if (skip != 0) {
@@ -311,16 +358,16 @@ std::size_t Reader::State::walk(Piece piece) {
             fail(piece.offset + at, fmt::format("a record of {} bytes is impossible", size));
             break;
         }
-        if (!piece.stable && size > kLongestUnpacked) {
+        if (!piece.is_of_file() && size > kLongestUnpacked) {
             fail(piece.offset + at, fmt::format("a record of {} bytes is too long to be unpacked", size));
             break;
         }
         if (size > piece.bytes.size() - at) break;
-        const Piece record{piece.bytes.subspan(at, size), piece.stable ? piece.offset + at : piece.offset,
-                           piece.stable};
+        const Piece record{piece.bytes.subspan(at, size), piece.is_of_file() ? piece.offset + at : piece.offset,
+                           piece.memory};
         skip = payload_after(record.bytes, head.type);
         ++summary.records;
-        if (piece.stable && !ring) {
+        if (piece.is_of_file() && !ring) {
             walked = record.offset;
             if (walked >= next_release) release();
         }
@@ -359,7 +406,7 @@ void Reader::State::take_payload(Bytes bytes) {
 
 // A record of an unknown type does not end the reading, because its size is known. One of the kernel goes to the
 // consumer like any other, one of perf is counted. perf 6.1 gives up at the first one.
-void Reader::State::take(Piece record, RecordHeader head) {
+void Reader::State::take(const Piece& record, RecordHeader head) {
     if (head.type < RecordType::first_user) return take_kernel_record(record, head);
     if (is_simpleperf(head.type) && head.type <= RecordType::last_simpleperf)
         return take_simpleperf_record(record.bytes, head.type);
@@ -375,7 +422,7 @@ void Reader::State::take(Piece record, RecordHeader head) {
 // A sample needs its own event's layout. All other records end with a sample id in the layout of the first event: perf
 // requires the events of a recording to agree in it (evlist__valid_sample_id_all() of its sources). So a record with an
 // unknown id can be read, and a sample with one can't.
-void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
+void Reader::State::take_kernel_record(const Piece& record, RecordHeader head) {
     if (events.empty()) {
         ++summary.unknown_ids;
         return;
@@ -389,25 +436,27 @@ void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
         return;
     }
     const std::uint32_t which = event.value_or(0);
-    if (header.foreign) {
-        scratch.assign(record.bytes.begin(), record.bytes.end());
-        swap_header(scratch);
-        swap_body(scratch, events.all()[which].attr);
-        record = {scratch, record.offset, false};
-    }
-    const SampleLayout& layout = events.layout(is_sample ? which : 0);
-    const std::uint64_t time = is_sample ? layout.sample_time(record.bytes) : layout.trailer_time(record.bytes);
-    queue(time, record, which);
+    if (!header.foreign) return take_event_record(record, is_sample, which);
+    scratch.assign(record.bytes.begin(), record.bytes.end());
+    swap_header(scratch);
+    swap_body(scratch, events.all()[which].attr);
+    take_event_record({scratch, record.offset, Memory::passing}, is_sample, which);
 }
 
-void Reader::State::queue(std::uint64_t time, Piece record, std::uint32_t event) {
+void Reader::State::take_event_record(const Piece& record, bool is_sample, std::uint32_t event) {
+    const SampleLayout& layout = events.layout(is_sample ? event : 0);
+    queue(is_sample ? layout.sample_time(record.bytes) : layout.trailer_time(record.bytes), record, event);
+}
+
+void Reader::State::queue(std::uint64_t time, const Piece& record, std::uint32_t event) {
     // Records without a time do not wait, such as those that perf makes itself, whose time is 0.
     if (time == 0 || time == ~std::uint64_t{0}) return deliver(record.bytes, event);
     if (ring) ring->newest = std::max(ring->newest, time);
-    if (record.stable)
-        waiting.add_stable(time, record.bytes, event);
-    else
-        waiting.add_copy(time, record.bytes, event);
+    switch (record.memory) {
+        case Memory::mapped: waiting.add_stable(time, record.bytes, event); break;
+        case Memory::chunk: waiting.add_read(time, record.bytes, event); break;
+        case Memory::passing: waiting.add_copy(time, record.bytes, event); break;
+    }
     if (waiting.is_too_large()) {
         waiting.shrink(delivering());
         release();
@@ -432,7 +481,7 @@ void Reader::State::release() {
     }
 }
 
-void Reader::State::take_user_record(Piece record, RecordHeader head) {
+void Reader::State::take_user_record(const Piece& record, RecordHeader head) {
     switch (head.type) {
         case RecordType::header_attr: return take_header_attr(record.bytes);
         case RecordType::header_feature: return take_feature(record.bytes);
@@ -449,8 +498,8 @@ void Reader::State::take_user_record(Piece record, RecordHeader head) {
 
 // A COMPRESSED record inside a compressed record would unpack into the buffer that is being walked over. perf writes
 // none, so it is refused as damage.
-void Reader::State::take_compressed(Piece record, std::size_t header_size) {
-    if (!record.stable && &record.bytes.front() >= unpacked.data() &&
+void Reader::State::take_compressed(const Piece& record, std::size_t header_size) {
+    if (!record.is_of_file() && &record.bytes.front() >= unpacked.data() &&
         &record.bytes.front() < unpacked.data() + unpacked.size())
         return fail(record.offset, "a compressed record contains another one");
     Bytes packed = record.bytes.subspan(std::min(header_size, record.bytes.size()));
@@ -468,7 +517,7 @@ void Reader::State::take_compressed(Piece record, std::size_t header_size) {
         const auto more = decompressor.unpack(unpacked);
         if (!more) return fail(record.offset, more.error().cause);
         if (!*more) return;
-        const std::size_t used = walk({unpacked, record.offset, false});
+        const std::size_t used = walk({unpacked, record.offset, Memory::passing});
         if (stopped) return;
         // The stream of unpacked bytes may break anywhere in a record, also in its header. The rest stays until the
         // next record.

@@ -50,6 +50,7 @@ Result<Input> Input::open(const std::string& path) {
     }
     // The records are read once from front to back: the kernel may read ahead and drop what was used.
     madvise(mapped, size, MADV_SEQUENTIAL);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return Input{fd, static_cast<const std::byte*>(mapped), size};
 }
 
@@ -82,6 +83,15 @@ Result<std::size_t> Input::read(std::byte* to, std::size_t room) {
         const ssize_t got = ::read(fd_, to, room);
         if (got >= 0) return static_cast<std::size_t>(got);
         if (errno != EINTR) return std::unexpected(Error{"cannot read the recording", strerror(errno), {}});
+    }
+}
+
+Result<std::size_t> Input::read_at(std::size_t offset, std::span<std::byte> to) {
+    for (std::size_t got = 0;;) {
+        const ssize_t more = pread(fd_, &to[got], to.size() - got, static_cast<off_t>(offset + got));
+        if (more > 0) got += static_cast<std::size_t>(more);
+        if (more == 0 || got == to.size()) return got;
+        if (more < 0 && errno != EINTR) return std::unexpected(Error{"cannot read the recording", strerror(errno), {}});
     }
 }
 

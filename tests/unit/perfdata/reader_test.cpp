@@ -154,6 +154,50 @@ TEST_P(Recording, WithAnyByteChangedIsReadToSomeEnd) {
 INSTANTIATE_TEST_SUITE_P(ByteOrders, Recording, testing::Values(false, true),
                          [](const auto& order) { return order.param ? "foreign" : "own"; });
 
+/// Pipe mode: two rings with `count` samples each, whose times alternate, and no mark between them.
+std::string two_rings(std::uint64_t count) {
+    Writer file;
+    file.u64(0x32454c4946524550).u64(16);
+    file.u32(64).u16(0).u16(8 + kAttrBytes + 8);
+    file.u32(1).u32(kAttrBytes).u64(0).u64(1000).u64(kSampleType).u64(0).flags(0).u32(1).u32(0).u64(0).u64(77);
+    for (const std::uint64_t ring : {2, 1})
+        for (std::uint64_t i = 0; i < count; ++i)
+            file.u32(9)
+                .u16(2)
+                .u16(8 + 32 + 32)
+                .u64(i)
+                .u32(5)
+                .u32(6)
+                .u64(2 * i + ring)
+                .u64(9)
+                .u64(3)
+                .u64(-512)
+                .u64(i)
+                .u64(ring);
+    return file.bytes();
+}
+
+// More than the queue keeps in chunks, so that some of the records are used in the mapping; and records lie across the
+// ends of chunks.
+TEST_F(Recording, OfManyMegabytesIsReadInTheOrderOfTime) {
+    constexpr std::uint64_t kCount = 100'000;
+    auto reader = open(two_rings(kCount));
+    ASSERT_TRUE(reader);
+    struct Checker : Consumer {
+        std::uint64_t last = 0, wrong = 0;
+        void sample(const Sample& sample, std::size_t) override {
+            wrong += sample.time != ++last || sample.call_chain.size() != 3 || sample.call_chain[1] != sample.ip;
+        }
+        void record(const Record&) override {}
+    } found;
+    const Summary summary = reader->read(found);
+    EXPECT_FALSE(summary.damage);
+    EXPECT_EQ(summary.samples, 2 * kCount);
+    EXPECT_EQ(summary.late, 0u);
+    EXPECT_EQ(found.last, 2 * kCount);
+    EXPECT_EQ(found.wrong, 0u);
+}
+
 TEST_F(Recording, UndeclaredIdsOfSamplesAreCounted) {
     Writer file;
     file.u64(0x32454c4946524550).u64(16);

@@ -48,5 +48,54 @@ TEST(RoundQueue, ManyRunsAreMergedInOrder) {
     EXPECT_TRUE(std::ranges::is_sorted(times));
 }
 
+// A record of the future waits while its neighbours come and go, and so do those whose runs began after it.
+TEST(RoundQueue, ARecordThatWaitsLongKeepsItsPlace) {
+    RoundQueue queue;
+    queue.add_copy(1'000'000, kRecord, 7);
+    Times times;
+    const auto deliver = [&](const RoundQueue::Entry& entry) { times.push_back(entry.time); };
+    for (std::uint64_t time = 1; time <= 20'000; time += 2) {
+        queue.add_copy(time + 1, kRecord, 0);
+        queue.add_copy(time, kRecord, 0);
+        queue.deliver_until(time / 2, deliver);
+    }
+    EXPECT_EQ(times.size(), 9'999u);
+    queue.end(deliver);
+    ASSERT_EQ(times.size(), 20'001u);
+    EXPECT_TRUE(std::ranges::is_sorted(times));
+    EXPECT_EQ(times.back(), 1'000'000u);
+}
+
+TEST(RoundQueue, GoesOnAfterItWasEmpty) {
+    RoundQueue queue;
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        for (std::uint64_t i = 0; i < 1024; ++i) queue.add_stable(i, kRecord, 0);
+        EXPECT_EQ(delivered(queue, true).size(), 1024u);
+    }
+}
+
+TEST(RoundQueue, ShrinksByTheOlderHalf) {
+    RoundQueue queue;
+    for (std::uint64_t time = 100; time > 0; --time) queue.add_stable(time, kRecord, 0);
+    Times times;
+    queue.shrink([&](const RoundQueue::Entry& entry) { times.push_back(entry.time); });
+    EXPECT_EQ(times.size(), 50u);
+    EXPECT_EQ(times.back(), 50u);
+}
+
+TEST(RoundQueue, FindsTheLowestRecordThatWaits) {
+    const std::array<std::byte, 64> memory{};
+    const auto at = [&](std::size_t offset) { return Bytes{memory}.subspan(offset, 8); };
+    RoundQueue queue;
+    EXPECT_EQ(queue.lowest_in(memory), nullptr);
+    queue.add_copy(1, kRecord, 0);
+    queue.add_stable(9, at(0), 0);
+    queue.add_stable(5, at(8), 0);
+    queue.add_stable(30, at(16), 0);
+    EXPECT_EQ(queue.lowest_in(memory), memory.data());
+    queue.deliver_until(10, [](const RoundQueue::Entry&) {});
+    EXPECT_EQ(queue.lowest_in(memory), &memory[16]);
+}
+
 }  // namespace
 }  // namespace anyperf::perfdata
