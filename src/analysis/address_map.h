@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "large_memory.h"
+
 namespace anyperf::analysis {
 
 /// From an address with two small numbers to an Id other than the highest. Nothing is removed.
@@ -44,6 +46,8 @@ class AddressMap {
         Id value = kFree;
     };
 
+    using Slots = std::vector<Slot, LargeAllocator<Slot>>;
+
     /// That of the key, or the free one that it would get.
     Slot& slot_of(std::uint64_t address, std::uint32_t kind) {
         const std::uint64_t bits = (address ^ std::uint64_t{kind} << 37) * 0x9e37'79b9'7f4a'7c15u;
@@ -53,12 +57,12 @@ class AddressMap {
         return slots_[i];
     }
     void grow() {
-        const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+        const Slots old = std::exchange(slots_, Slots(slots_.size() * 2));
         for (const Slot& each : old)
             if (each.value != kFree) slot_of(each.address, each.kind) = each;
     }
 
-    std::vector<Slot> slots_;  ///< a power of two, at most half of them used
+    Slots slots_;  ///< a power of two, at most half of them used
     std::size_t used_ = 0;
 };
 

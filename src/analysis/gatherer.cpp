@@ -134,7 +134,7 @@ void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) 
 // A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:
 // they become contexts.
 std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile, Namer& namer) {
-    const std::vector<RawStacks::Node>& nodes = stacks_.nodes();
+    const RawStacks::Nodes& nodes = stacks_.nodes();
     std::vector<bool> calls(nodes.size());
     for (const RawStacks::Node& node : nodes)
         if (node.parent != RawStacks::kRoot) calls[node.parent] = true;

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "large_memory.h"
+
 namespace anyperf::analysis {
 
 /// An address and where it is valid.
@@ -53,7 +55,8 @@ class RawStacks {
     /// at once. A report without call chains spends most of its time waiting for that memory.
     void add_lone(std::uint32_t root, RawFrame frame, std::uint64_t weight);
 
-    const std::vector<Node>& nodes() {
+    using Nodes = std::vector<Node, LargeAllocator<Node>>;
+    const Nodes& nodes() {
         finish_lone();
         return nodes_;
     }
@@ -77,8 +80,9 @@ class RawStacks {
     /// Doubles the hash table, which is kept at most half full.
     void grow();
 
-    std::vector<Node> nodes_;
-    std::vector<std::uint32_t> slots_;      // open addressing: indices of nodes; kRoot is a free slot
+    Nodes nodes_;
+    std::vector<std::uint32_t, LargeAllocator<std::uint32_t>>
+        slots_;                             // open addressing: indices of nodes; kRoot is a free slot
     std::vector<RawFrame> last_frames_;     // of the last sample that was added,
     std::vector<std::uint32_t> last_path_;  // the node of each of them,
     std::uint32_t last_root_ = kRoot;       // and its root

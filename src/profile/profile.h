@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "large_memory.h"
 #include "profile/strings.h"
 #include "profile/table.h"
 
@@ -196,7 +197,7 @@ class Profile {
     Table<EventId, Event> events;
     Table<ContextId, Context> contexts;
     Table<DetailId, Detail> details;
-    std::vector<Sample> samples;
+    std::vector<Sample, LargeAllocator<Sample>> samples;
     std::unordered_map<std::uint64_t, StringId> cgroups;  ///< by number
     std::vector<std::uint32_t> cpu_sockets;               ///< of each CPU; empty: unknown
     std::vector<Frame> all_frames;                        ///< of all locations, one after the other

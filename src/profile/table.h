@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "large_memory.h"
+
 namespace anyperf::profile {
 
 /// Names a row of a table. Ids count from 0 without gaps, in the order in which rows were added.
@@ -42,7 +44,7 @@ class Table {
     auto end() const { return rows_.end(); }
 
   private:
-    std::vector<Row> rows_;
+    std::vector<Row, LargeAllocator<Row>> rows_;
 };
 
 }  // namespace anyperf::profile

@@ -7,19 +7,10 @@ namespace anyperf::cli {
 FrameTexts::FrameTexts() : slots_(kFirstSlots), texts_(std::make_unique_for_overwrite<char[]>(kMostBytes + kBlock)) {}
 
 void FrameTexts::forget() {
-    slots_ = std::vector<Slot>(kFirstSlots);
+    slots_ = Slots(kFirstSlots);
     forms_.clear();
-    form_numbers_.clear();
     used_ = end_ = 0;
     ++version_;
-}
-
-std::size_t FrameTexts::FormHash::operator()(const FrameForm& form) const {
-    std::uint64_t bits = 0;
-    for (const std::uint64_t each : {form.shown, form.within, std::uint64_t{form.head.begin},
-                                     std::uint64_t{form.tail.begin}, std::uint64_t{form.has_tab}})
-        bits = (bits ^ each) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
-    return bits ^ bits >> 32;
 }
 
 bool FrameTexts::make_room(std::size_t size) {
@@ -35,20 +26,9 @@ KeptText FrameTexts::keep(std::string_view text) {
     return kept;
 }
 
-void FrameTexts::insert(const FrameKey& key, const FrameForm& form) {
-    const auto [number, fresh] = form_numbers_.try_emplace(form, static_cast<std::uint32_t>(forms_.size()));
-    if (fresh) forms_.push_back(form);
-    set(key, number->second);
-}
-
-void FrameTexts::insert(const FrameKey& key, std::string_view text) {
-    forms_.push_back({.head = keep(text)});
-    set(key, static_cast<std::uint32_t>(forms_.size() - 1));
-}
-
-void FrameTexts::set(const FrameKey& key, std::uint32_t form) {
+void FrameTexts::insert(const FrameKey& key, std::uint32_t form) {
     if (++used_ * 2 > slots_.size()) {
-        const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+        const Slots old = std::exchange(slots_, Slots(slots_.size() * kGrowth));
         for (const Slot& each : old)
             if (each.form != kNone) slots_[slot_of(each.address, each.kind)] = each;
     }

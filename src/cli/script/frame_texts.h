@@ -14,12 +14,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "cli/script/hexadecimal.h"
+#include "large_memory.h"
 
 namespace anyperf::cli {
 
@@ -49,28 +49,32 @@ struct FrameForm {
 
 class FrameTexts {
   public:
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};  ///< no number of a form
+
     FrameTexts();
 
     /// Fetches the memory that append() will look at.
     void prefetch(const FrameKey& key) const { __builtin_prefetch(&slots_[first_slot(key.address, kind_of(key))]); }
 
-    /// Appends the text of `key` to `text`. Returns false if `key` has no text.
-    bool append(const FrameKey& key, std::string& text) const {
-        const Slot& slot = slots_[slot_of(key.address, kind_of(key))];
-        if (slot.form == kNone) return false;
-        append(forms_[slot.form], key.address, text);
-        return true;
-    }
+    /// Fetches the text that append() will copy first.
+    void prefetch(const FrameForm& form) const { __builtin_prefetch(texts_.get() + form.head.begin); }
+
+    /// The number of the key's form, or kNone.
+    std::uint32_t find(const FrameKey& key) const { return slots_[slot_of(key.address, kind_of(key))].form; }
+    const FrameForm& form(std::uint32_t number) const { return forms_[number]; }
+    /// Appends what the address becomes.
     void append(const FrameForm& form, std::uint64_t address, std::string& text) const;
 
+    /// Adds a form and returns its number.
+    std::uint32_t add(const FrameForm& form) {
+        forms_.push_back(form);
+        return static_cast<std::uint32_t>(forms_.size() - 1);
+    }
     /// Keeps how the frame becomes text. `key` has no form yet.
-    void insert(const FrameKey& key, const FrameForm& form);
+    void insert(const FrameKey& key, std::uint32_t form);
 
-    /// Keeps a whole text, which no other frame has. `key` has no form yet.
-    void insert(const FrameKey& key, std::string_view text);
-
-    /// Must be called before keep() and insert(): makes room for a frame with texts of this size. If there is none,
-    /// everything is forgotten, so texts from earlier calls of keep() are no longer valid (see version()). Returns
+    /// Must be called before keep(), add() and insert(): makes room for a frame with texts of this size. If there is
+    /// none, everything is forgotten, so texts and forms of earlier calls are no longer valid (see version()). Returns
     /// false if the texts are longer than all of the memory.
     [[nodiscard]] bool make_room(std::size_t size);
     /// Keeps a text. Precondition: make_room().
@@ -79,16 +83,13 @@ class FrameTexts {
     std::uint64_t version() const { return version_; }
 
   private:
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     struct Slot {
         std::uint64_t address = 0;
         std::uint32_t kind = 0;      ///< the rest of the key
         std::uint32_t form = kNone;  ///< kNone: the slot is free
     };
-    struct FormHash {
-        std::size_t operator()(const FrameForm& form) const;
-    };
-    static constexpr std::size_t kFirstSlots = 1 << 12;
+    using Slots = std::vector<Slot, LargeAllocator<Slot>>;
+    static constexpr std::size_t kFirstSlots = 1 << 12, kGrowth = 8;
     /// A JIT makes new frames for ever, whose old ones do not return: beyond one of these everything is forgotten.
     static constexpr std::size_t kMostFrames = 1 << 17, kMostBytes = 6 << 20;
     /// Texts are copied in blocks, which takes less time than memcpy(3) for some ten bytes. So a block may begin at the
@@ -118,13 +119,11 @@ class FrameTexts {
             at = (at + 1) & mask;
         return at;
     }
-    void set(const FrameKey& key, std::uint32_t form);
     void forget();
 
-    std::vector<Slot> slots_;  ///< a power of two, at most half of them used
+    Slots slots_;  ///< a power of two, at most half of them used
     std::size_t used_ = 0;
     std::vector<FrameForm> forms_;
-    std::unordered_map<FrameForm, std::uint32_t, FormHash> form_numbers_;  ///< of those with two texts
     std::unique_ptr<char[]> texts_;  ///< kMostBytes and a block. Only what is used is memory
     std::size_t end_ = 0;            ///< of the texts so far
     std::uint64_t version_ = 0;

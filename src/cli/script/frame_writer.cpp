@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <iterator>
 #include <string_view>
 
@@ -50,13 +51,28 @@ FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
     return place;
 }
 
-// Kernel frames are the same in all processes, so they have one key. A frame that no map has is not kept: a map may be
-// added there.
+// Each pass touches the memory that the one before has asked for: the slot of a frame, its form, its text.
+void FrameWriter::look_up_announced() {
+    announced_version_ = texts_.version();
+    for (Announced& each : announced_) {
+        each.unmapped = is_unmapped(each.key);
+        if (!each.unmapped) texts_.prefetch(each.key);
+    }
+    for (Announced& each : announced_) {
+        if (each.unmapped) continue;
+        each.form = texts_.find(each.key);
+        if (each.form != FrameTexts::kNone) __builtin_prefetch(&texts_.form(each.form));
+    }
+    for (const Announced& each : announced_)
+        if (each.form != FrameTexts::kNone) texts_.prefetch(texts_.form(each.form));
+}
+
+// A frame that no map has is not kept: a map may be added there.
 void FrameWriter::append(FrameKey key, const Fields& fields, std::string& text) {
-    const bool user = key.mode == RawFrame::user;
-    if (!user) key.space = 0;
-    if (user && empty_regions_.has(key.address, key.space)) return append_unmapped(key, fields, text);
-    if (texts_.append(key, text)) return;
+    key = normalized(key);
+    if (is_unmapped(key)) return append_unmapped(key, fields, text);
+    if (const std::uint32_t known = texts_.find(key); known != FrameTexts::kNone)
+        return texts_.append(texts_.form(known), key.address, text);
     const Place place = place_of(key, fields.has(Field::sym) || fields.has(Field::srcline));
     if (!place.dso) return append_unmapped(key, fields, text);
     const std::vector<symbols::SourceFrame> frames = source_frames(place, fields);
@@ -66,7 +82,7 @@ void FrameWriter::append(FrameKey key, const Fields& fields, std::string& text) 
     make_text(place, frames, fields, text);
     if (key.in_chain) text += '\n';
     const std::string_view made = std::string_view{text}.substr(begin);
-    if (texts_.make_room(made.size())) texts_.insert(key, made);
+    if (texts_.make_room(made.size())) texts_.insert(key, texts_.add({.head = texts_.keep(made)}));
 }
 
 void FrameWriter::append_unmapped(const FrameKey& key, const Fields& fields, std::string& text) {
@@ -81,18 +97,46 @@ void FrameWriter::append_unmapped(const FrameKey& key, const Fields& fields, std
     texts_.append(known.form, key.address, text);
 }
 
+std::size_t FrameWriter::OriginHash::operator()(const Origin& origin) const {
+    std::uint64_t bits = 0;
+    for (const std::uint64_t each :
+         {std::bit_cast<std::uint64_t>(origin.symbol), std::bit_cast<std::uint64_t>(origin.dso), origin.moved,
+          std::uint64_t{origin.in_chain}})
+        bits = (bits ^ each) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
+    return bits ^ bits >> 32;
+}
+
 /// Appends and keeps a frame of one line without the place in the source. Returns false if its names are too long, or
 /// if there was no room for one of them beside the other.
 bool FrameWriter::append_form(const Place& place, const Fields& fields, std::string& text) {
     if (!texts_.make_room(place.dso->path().size() + kMostBesidesNames)) return false;
-    const std::optional<KeptText> head = head_of(place, fields);
-    const std::uint64_t version = texts_.version();
-    const std::optional<KeptText> tail = tail_of(place, fields);
-    if (!head || !tail || texts_.version() != version) return false;
-    const FrameForm form = form_of(place, fields, *head, *tail);
-    texts_.insert(place.key, form);
-    texts_.append(form, place.key.address, text);
+    forget_old();
+    const std::uint64_t address = place.key.address;
+    const Origin origin{place.dso,
+                        place.symbol,
+                        place.offset - address,
+                        place.symbol ? place.address - place.symbol->start - address : 0,
+                        place.key.in_chain,
+                        fields};
+    auto known = forms_.find(origin);
+    if (known == forms_.end()) {
+        const std::optional<KeptText> head = head_of(place, fields);
+        const std::uint64_t version = texts_.version();
+        const std::optional<KeptText> tail = tail_of(place, fields);
+        if (!head || !tail || texts_.version() != version) return false;
+        known = forms_.emplace(origin, texts_.add(form_of(place, fields, *head, *tail))).first;
+    }
+    texts_.insert(place.key, known->second);
+    texts_.append(texts_.form(known->second), address, text);
     return true;
+}
+
+/// What was kept of texts that texts_ has forgotten.
+void FrameWriter::forget_old() {
+    if (kept_version_ == texts_.version()) return;
+    kept_.clear();
+    forms_.clear();
+    kept_version_ = texts_.version();
 }
 
 /// The numbers of a form differ from process to process, but its texts do not.
@@ -107,14 +151,12 @@ FrameForm FrameWriter::form_of(const Place& place, const Fields& fields, KeptTex
 /// The text that `make` makes of `of`, which is made once. None if it is too long.
 template <class Make>
 std::optional<KeptText> FrameWriter::kept(const void* of, const Place& place, const Fields& fields, Make&& make) {
-    if (kept_version_ != texts_.version()) kept_.clear();
-    kept_version_ = texts_.version();
+    forget_old();
     const TextKey key{of, place.key.in_chain, fields};
     if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
     const std::string text = make();
     if (!texts_.make_room(text.size())) return {};
-    if (kept_version_ != texts_.version()) kept_.clear();
-    kept_version_ = texts_.version();
+    forget_old();
     return kept_.emplace(key, texts_.keep(text)).first->second;
 }
 

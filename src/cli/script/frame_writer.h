@@ -31,11 +31,19 @@ class FrameWriter {
     /// Appends a line for each function that is active at the address, the innermost first. Of a lone sample it has no
     /// end. `fields` are the same in all calls for one key.
     void append(FrameKey key, const Fields& fields, std::string& text);
-    /// Says that the same key will soon be given to append().
-    void announce(FrameKey key) {
-        const bool user = key.mode == analysis::RawFrame::user;
-        if (!user) key.space = 0;
-        if (!user || !empty_regions_.has(key.address, key.space)) texts_.prefetch(key);
+
+    /// Looks up the frames of a chain together: what is known of them is at places all over the memory, and these are
+    /// fetched at the same time. In the order of the calls of announce(), append_announced() does the same as append().
+    void begin_announcing() { announced_.clear(); }
+    void announce(const FrameKey& key) { announced_.push_back({normalized(key)}); }
+    void look_up_announced();
+    std::size_t announced() const { return announced_.size(); }
+    void append_announced(std::size_t which, const Fields& fields, std::string& text) {
+        const Announced& frame = announced_[which];
+        if (frame.unmapped) return append_unmapped(frame.key, fields, text);
+        if (frame.form == FrameTexts::kNone || announced_version_ != texts_.version())
+            return append(frame.key, fields, text);
+        texts_.append(texts_.form(frame.form), frame.key.address, text);
     }
 
   private:
@@ -50,6 +58,25 @@ class FrameWriter {
     struct TextHash {
         std::size_t operator()(const TextKey& key) const { return std::hash<const void*>{}(key.of) >> 4; }
     };
+    /// A frame of look_up_announced().
+    struct Announced {
+        FrameKey key;
+        std::uint32_t form = FrameTexts::kNone;  ///< of texts_, if it is known
+        bool unmapped = false;
+    };
+    /// What the form of a frame of one line follows from.
+    struct Origin {
+        const symbols::Dso* dso = nullptr;
+        const symbols::Symbol* symbol = nullptr;
+        std::uint64_t moved = 0;   ///< the offset in the file, minus the address
+        std::uint64_t within = 0;  ///< the offset in the symbol, minus the address
+        bool in_chain = false;
+        Fields fields;
+        bool operator==(const Origin&) const = default;
+    };
+    struct OriginHash {
+        std::size_t operator()(const Origin& origin) const;
+    };
     /// The form of frames that no map has.
     struct Unmapped {
         Fields fields;
@@ -59,9 +86,18 @@ class FrameWriter {
     /// "[unknown]" twice, and what is around names.
     static constexpr std::size_t kMostBesidesNames = 64;
 
+    /// Kernel frames are the same in all processes, so they have one key.
+    static FrameKey normalized(FrameKey key) {
+        if (key.mode != analysis::RawFrame::user) key.space = 0;
+        return key;
+    }
+    bool is_unmapped(const FrameKey& key) {
+        return key.mode == analysis::RawFrame::user && empty_regions_.has(key.address, key.space);
+    }
     Place place_of(const FrameKey& key, bool names);
     void append_unmapped(const FrameKey& key, const Fields& fields, std::string& text);
     bool append_form(const Place& place, const Fields& fields, std::string& text);
+    void forget_old();
     static FrameForm form_of(const Place& place, const Fields& fields, KeptText head, KeptText tail);
     template <class Make>
     std::optional<KeptText> kept(const void* of, const Place& place, const Fields& fields, Make&& make);
@@ -82,9 +118,12 @@ class FrameWriter {
     bool inlines_;
     EmptyRegions empty_regions_;
     FrameTexts texts_;
+    std::vector<Announced> announced_;
+    std::uint64_t announced_version_ = 0;  // of texts_
     std::unordered_map<TextKey, KeptText, TextHash> kept_;
-    std::uint64_t kept_version_ = 0;
-    std::array<Unmapped, 2> unmapped_;  // of lone samples, and of call chains
+    std::unordered_map<Origin, std::uint32_t, OriginHash> forms_;  // numbers in texts_
+    std::uint64_t kept_version_ = 0;                               // of texts_, to which both belong
+    std::array<Unmapped, 2> unmapped_;                             // of lone samples, and of call chains
 };
 
 }  // namespace anyperf::cli

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -26,6 +28,14 @@ namespace {
 
 constexpr std::size_t kBuffer = 256 << 10;
 constexpr std::uint64_t kSecond = 1'000'000'000;
+
+/// "00" to "99".
+constexpr std::array kPairs = [] {
+    std::array<char, 200> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        pairs[i] = static_cast<char>('0' + (i % 2 == 0 ? i / 20 : i / 2 % 10));
+    return pairs;
+}();
 
 using analysis::RawFrame;
 
@@ -248,7 +258,7 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
     now.words.clear();
     RawFrame::Mode mode = RawFrame::user;
     bool caller = false, valid = true, ended = false;
-    std::size_t left = options_.most_frames;
+    std::size_t frames = 0;
     for (std::size_t i = 0; i < chain.size() && valid && !ended; ++i) {
         if (caller && i >= chain.size() - same) {
             const std::size_t there = i + last_offset;
@@ -262,10 +272,14 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
             {chain[i], static_cast<std::uint32_t>(buffer_.size()), static_cast<std::uint8_t>(mode), caller});
         switch (analysis::chain_word(chain[i], mode)) {
             case analysis::ChainWord::frame:
-                ended = left == 0;
+                ended = frames == options_.most_frames;
                 if (ended) break;
-                --left;
-                frames_.append({chain[i], space, mode, true, std::exchange(caller, true)}, fields, buffer_);
+                if (frames < frames_.announced())
+                    frames_.append_announced(frames, fields, buffer_);
+                else
+                    frames_.append({chain[i], space, mode, true, caller}, fields, buffer_);
+                caller = true;
+                ++frames;
                 break;
             case analysis::ChainWord::marker: break;
             case analysis::ChainWord::end: ended = true; break;
@@ -281,13 +295,15 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
     return valid;
 }
 
-/// The texts of the first frames of a chain come from places all over the memory: all are fetched at the same time.
+/// Frames of the first words, which are not those of the last chain, are looked up together.
 void ScriptPrinter::announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space) {
     RawFrame::Mode mode = RawFrame::user;
     bool caller = false;
+    frames_.begin_announcing();
     for (std::size_t i = 0; i < words; ++i)
         if (analysis::chain_word(chain[i], mode) == analysis::ChainWord::frame)
             frames_.announce({chain[i], space, mode, true, std::exchange(caller, true)});
+    frames_.look_up_announced();
 }
 
 /// Prints what was printed of the last chain's words from `from` on.
@@ -332,12 +348,14 @@ void ScriptPrinter::print_branches(const perfdata::Sample& sample, const Fields&
         buffer_);
 }
 
-void ScriptPrinter::print_number(std::uint64_t number, int width) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    const auto size = end - digits;
-    if (size < width) buffer_.append(static_cast<std::size_t>(width - size), ' ');
-    buffer_.append(digits, end);
+void ScriptPrinter::print_number(std::uint64_t number, std::size_t width) {
+    constexpr std::size_t kMostDigits = 20;
+    char text[2 * kMostDigits];
+    std::memset(text, ' ', kMostDigits);
+    const char* end = std::to_chars(text + kMostDigits, text + sizeof text, number).ptr;
+    const auto size = static_cast<std::size_t>(end - text) - kMostDigits;
+    const std::size_t shown = std::max(size, width);
+    buffer_.append(end - shown, shown);
 }
 
 /// Seconds with six or nine decimals, "%12s: " or "%16s: " in all.
@@ -355,8 +373,11 @@ void ScriptPrinter::print_time(std::uint64_t time_ns) {
     const std::uint64_t microseconds = time_ns / 1000;
     print_number(microseconds / 1'000'000, 5);
     char digits[9] = {'.', '0', '0', '0', '0', '0', '0', ':', ' '};
-    std::uint64_t rest = microseconds % 1'000'000;
-    for (std::size_t i = 6; i > 0; --i, rest /= 10) digits[i] = static_cast<char>('0' + rest % 10);
+    auto rest = static_cast<std::uint32_t>(microseconds % 1'000'000);
+    for (const std::size_t i : {5u, 3u, 1u}) {
+        std::memcpy(&digits[i], &kPairs[rest % 100 * 2], 2);
+        rest /= 100;
+    }
     buffer_.append(digits, sizeof digits);
 }
 

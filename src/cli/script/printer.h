@@ -87,7 +87,8 @@ class ScriptPrinter final : public perfdata::Consumer {
     void print_branches(const perfdata::Sample& sample, const Fields& fields);
     void print_data_source(std::uint64_t data_source);
     void print_mode(std::uint16_t misc);
-    void print_number(std::uint64_t number, int width);
+    /// `width`: at most 20.
+    void print_number(std::uint64_t number, std::size_t width);
     void print_time(std::uint64_t time_ns);
 
     const perfdata::Reader& reader_;

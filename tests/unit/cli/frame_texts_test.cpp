@@ -43,27 +43,27 @@ FrameForm form_of(FrameTexts& texts, const std::string& head, const std::string&
 TEST(FrameTexts, PutTheNumbersOfAnAddressBetweenTheTexts) {
     FrameTexts texts;
     ASSERT_TRUE(texts.make_room(100));
-    texts.insert({.address = 0x1234}, form_of(texts, " a_function_whose_name_is_longer_than_one_block+0x", " (dso)\n"));
+    const FrameForm form = form_of(texts, " a_function_whose_name_is_longer_than_one_block+0x", " (dso)\n");
+    texts.insert({.address = 0x1234}, texts.add(form));
     std::string text = "before\n";
-    EXPECT_TRUE(texts.append({.address = 0x1234}, text));
+    texts.append(texts.form(texts.find({.address = 0x1234})), 0x1234, text);
     EXPECT_EQ(text, "before\n\t            1244 a_function_whose_name_is_longer_than_one_block+0x234 (dso)\n");
-    EXPECT_FALSE(texts.append({.address = 0x1235}, text));
-    EXPECT_FALSE(texts.append({.address = 0x1234, .caller = true}, text));
+    EXPECT_EQ(texts.find({.address = 0x1235}), FrameTexts::kNone);
+    EXPECT_EQ(texts.find({.address = 0x1234, .caller = true}), FrameTexts::kNone);
 }
 
 TEST(FrameTexts, ForgetAllFramesWhenThereAreTooMany) {
     FrameTexts texts;
     ASSERT_TRUE(texts.make_room(100));
-    const FrameForm form = form_of(texts, "h", "t");
+    const std::uint32_t form = texts.add(form_of(texts, "h", "t"));
     std::uint64_t address = 1;
     for (; texts.version() == 0 && address < 1'000'000; ++address) {
         texts.insert({.address = address}, form);
         ASSERT_TRUE(texts.make_room(2));
     }
     EXPECT_EQ(texts.version(), 1);
-    std::string text;
-    EXPECT_FALSE(texts.append({.address = 1}, text));
-    EXPECT_FALSE(texts.append({.address = address - 1}, text));
+    EXPECT_EQ(texts.find({.address = 1}), FrameTexts::kNone);
+    EXPECT_EQ(texts.find({.address = address - 1}), FrameTexts::kNone);
 }
 
 TEST(FrameTexts, HaveNoRoomForATextOfManyMegabytes) {
