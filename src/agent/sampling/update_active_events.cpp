@@ -65,6 +65,15 @@ Needs needs_of(const Thread& thread) {
     return needs;
 }
 
+/// What the events that count these classes need modelled. Cycles count what misses and mispredictions cost while caches
+/// are modelled.
+engine::Wanted modelled_by(std::uint32_t classes) {
+    const bool accesses = (classes & 1u << subsystem::kAccessesBit) != 0;
+    const bool predictions = (classes & 1u << subsystem::kPredictionsBit) != 0;
+    return {.accesses = accesses,
+            .predictions = predictions || (accesses && (classes & engine::x86_64::kCostRows) != 0)};
+}
+
 }  // namespace
 
 void update_active_events(Thread& thread) {
@@ -77,8 +86,7 @@ void update_active_events(Thread& thread) {
         thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0 || thread.debug.any();
     if (measured && ensure_process(*thread.engine) == nullptr) return;
     if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
-    engine::set_modelling(thread, (classes & 1u << Source::kModelledBit) != 0,
-                          (classes & 1u << subsystem::kAccessesBit) != 0);
+    engine::set_modelling(thread, modelled_by(classes));
     thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     // A thread that begins to count faults, or that is new after an exec, does not know yet how many it has had.
     if (thread.page.faults_are_counted != 0) {

@@ -79,7 +79,7 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
         const std::uint64_t* const last = last_record(cache, records.words, end);
         const RecordedSegment& segment = cache.recorded_segments[static_cast<std::uint32_t>(*last)];
         replay_whole(*thread.engine, replay, records.words, last, segment.pc);
-        if (models.accesses) replay.part(segment, last, records.last_ran);
+        if (models.wanted.accesses) replay.part(segment, last, records.last_ran);
         if (records.last_ran == segment.instructions) replay.branch(segment, next);
     }
     replay.finish();
@@ -135,7 +135,7 @@ void model_instruction(Thread& thread, const x86_64::Registers& before) {
     ThreadModels* const models = thread.models;
     std::uint8_t code[x86_64::kLongestInstruction] = {};
     x86_64::Instruction instruction;
-    if (models == nullptr || !models->accesses) return;
+    if (models == nullptr || !models->wanted.accesses) return;
     const std::size_t size = x86_64::guarded_prefix(code, at_address<const void>(before.rip), sizeof code);
     if (size == 0 || decode(code, size, instruction) != x86_64::DecodeStatus::ok) return;
     const x86_64::Accesses accesses = x86_64::accesses_of(instruction, code, before, {read_fs_base(), thread.gs_base});
@@ -158,7 +158,7 @@ void note_accesses(Thread& thread, bool wanted) {
 }
 
 const NotedAccesses* noted_accesses(const Thread& thread) {
-    return thread.models != nullptr && thread.models->accesses ? &thread.models->noted : nullptr;
+    return thread.models != nullptr && thread.models->wanted.accesses ? &thread.models->noted : nullptr;
 }
 
 void forget_fetch(Thread& thread) {

@@ -89,12 +89,15 @@ void free_models(ThreadModels& old) {
     release_pages(&old, old.bytes);
 }
 
-/// Whether caches and TLBs of some thread are modelled.
-bool models_accesses(Modelling& modelling) {
+/// What is modelled of some thread.
+Wanted wanted_of_any(Modelling& modelling) {
+    Wanted any;
     const LockGuard held{modelling.lock};
-    for (const ThreadModels* models = modelling.threads; models != nullptr; models = models->next)
-        if (models->accesses) return true;
-    return false;
+    for (const ThreadModels* models = modelling.threads; models != nullptr; models = models->next) {
+        any.accesses = any.accesses || models->wanted.accesses;
+        any.predictions = any.predictions || models->wanted.predictions;
+    }
+    return any;
 }
 
 /// Makes code record what the models of all threads need, or predict branches itself if they need nothing else. Code
@@ -102,14 +105,17 @@ bool models_accesses(Modelling& modelling) {
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     Modelling& modelling = engine.modelling;
-    const bool wanted = modelling.threads != nullptr;
-    const bool accesses = models_accesses(modelling);
+    const Wanted wanted = wanted_of_any(modelling);
+    const bool accesses = wanted.accesses;
     x86_64::Counting& counting = engine.counting;
-    const bool predicting = wanted && !accesses && x86_64::can_predict_in_code(machine_of(engine).branches);
-    const bool recording = wanted && !predicting;
+    const bool predicting = wanted.any() && !accesses && x86_64::can_predict_in_code(machine_of(engine).branches);
+    const bool recording = wanted.any() && !predicting;
     const bool recorded = counting.recording && counting.recording_accesses;
-    if (recording == counting.recording && accesses == recorded && predicting == counting.predicting) return;
-    const bool less = !wanted || (recorded && !accesses);
+    const bool branches = recording && wanted.predictions;
+    if (recording == counting.recording && accesses == recorded && predicting == counting.predicting &&
+        branches == modelling.replays_branches)
+        return;
+    const bool less = !wanted.any() || (recorded && !accesses) || (modelling.replays_branches && !branches);
     if (less && modelling.times_removed++ >= kMaximumRemovals) return;
     if (recording && !modelling.reserved && !engine.cache.reserve_recordings())
         fail("no memory for what the models of caches need", 0);
@@ -117,6 +123,7 @@ void update_translations(Engine& engine) {
     counting.predicting = predicting;
     counting.recording = recording;
     counting.recording_accesses = accesses;
+    modelling.replays_branches = branches;
     counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
     engine.cache.remove_all();
 }
@@ -133,22 +140,22 @@ void touch_models(Thread& thread) {
     if (thread.engine->counting.predicting) touch(thread.predictors, sizeof thread.predictors);
 }
 
-void set_modelling(Thread& thread, bool wanted, bool accesses) {
+void set_modelling(Thread& thread, Wanted wanted) {
     const bool is_modelled = thread.models != nullptr;
-    const bool same = wanted == is_modelled && (!is_modelled || thread.models->accesses == accesses);
+    const bool same = wanted == (is_modelled ? thread.models->wanted : Wanted{});
     // The child of a fork has its parent's translations.
     const x86_64::Counting& counting = thread.engine->counting;
     const bool records_for_none =
         (counting.recording || counting.predicting) && thread.engine->modelling.threads == nullptr;
-    if (same && (wanted || !records_for_none)) return;
-    if (!wanted) {
+    if (same && (wanted.any() || !records_for_none)) return;
+    if (!wanted.any()) {
         end_modelling(thread);
     } else if (!is_modelled && !make_models(thread)) {
         fail("no memory for the models of caches", thread.registers.rip);
     }
-    if (wanted) {
+    if (wanted.any()) {
         const LockGuard held{thread.engine->modelling.lock};
-        thread.models->accesses = accesses;
+        thread.models->wanted = wanted;
     }
     update_translations(*thread.engine);
 }

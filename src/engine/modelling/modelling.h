@@ -12,7 +12,7 @@
 // cores coherent; a lock of the process protects it. A machine with `one_core` has one core for all threads.
 //
 // While only events of branch predictors are open, code records where it has been and no accesses, and caches and TLBs
-// are not fed.
+// are not fed. While none of them is open, nor one of cycles, no branch is predicted.
 //
 // What it can't do: each process has its own last level, so it lacks the accesses of other processes. Models begin
 // empty when a thread's first modelled event is enabled, and in the child of a fork. All pages have 4 KiB. Accesses by
@@ -23,9 +23,17 @@
 
 namespace anyperf::engine {
 
-/// Begins or ends the modelling of `thread`, which is the caller. `accesses`: of caches and TLBs, too, not of branch
-/// predictors alone. Threads leave translations that record less at the next exit.
-void set_modelling(Thread& thread, bool wanted, bool accesses);
+/// What a thread's events need modelled.
+struct Wanted {
+    bool accesses = false;     ///< caches and TLBs
+    bool predictions = false;  ///< branch predictors
+    bool any() const { return accesses || predictions; }
+    bool operator==(const Wanted&) const = default;
+};
+
+/// Models from now on what is wanted of `thread`, which is the caller. Threads leave translations that record less at
+/// the next exit.
+void set_modelling(Thread& thread, Wanted wanted);
 
 /// Called when a thread ends, or before another thread frees its memory.
 void end_modelling(Thread& thread);

@@ -17,15 +17,6 @@ std::uint64_t read_fs_base() {
     return base;
 }
 
-Access access_of(Kind kind) {
-    switch (kind) {
-        case Kind::modify: return Access::modify;
-        case Kind::store:
-        case Kind::store_while: return Access::store;
-        default: return Access::load;
-    }
-}
-
 namespace {
 
 /// The kinds of branches that the thread's ring has and its predictors describe; 0 if it wants no branches.
@@ -43,28 +34,23 @@ void note(NotedAccesses& noted, const NotedAccess& access, unsigned cycles) {
 
 }  // namespace
 
-// The core only counts misses of TLBs. By how much the counts grow says what this access missed.
 models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAccess access, unsigned bytes) {
-    using models::Quantity;
-    run::LiveCounters& counters = thread.page.counters;
-    const models::Counts& counts = counters.modelled;
-    const bool stores = access.kind == Access::store;
-    const Quantity missed = stores ? Quantity::store_tlb_misses : Quantity::load_tlb_misses;
-    const Quantity walked = stores ? Quantity::store_walks : Quantity::load_walks;
-    const std::uint64_t misses = counts[missed];
-    const std::uint64_t walks = counts[walked];
-    access.facts.source = models.core.access(access.pc, access.address, bytes, access.kind);
-    access.facts.tlb_misses = static_cast<std::uint8_t>(counts[missed] - misses);
-    access.facts.page_walks = static_cast<std::uint8_t>(counts[walked] - walks);
+    const models::AccessFacts facts = models.core.access(access.pc, access.address, bytes, access.kind);
     const models::Latencies& latencies = thread.engine->run->machine.latencies;
-    if (!stores) counters.load_latencies.add(access.facts, latencies);
-    if (models.notes) [[unlikely]]
-        note(models.noted, access, access.facts.latency(latencies));
-    return access.facts;
+    if (access.kind != Access::store) thread.page.counters.load_latencies.add(facts, latencies);
+    if (models.notes) [[unlikely]] {
+        access.facts = facts;
+        note(models.noted, access, facts.latency(latencies));
+    }
+    return facts;
 }
 
 Replay::Replay(Thread& thread, ThreadModels& models)
-    : thread_(thread), models_(models), core_(models.core), recorded_kinds_(recorded_branches_of(thread)) {}
+    : thread_(thread),
+      models_(models),
+      core_(models.core),
+      predicts_(thread.engine->modelling.replays_branches),
+      recorded_kinds_(recorded_branches_of(thread)) {}
 
 void Replay::whole(const RecordedSegment& segment, const std::uint64_t* words) {
     const RecordedAccess* access = first_access(segment);
@@ -80,6 +66,7 @@ void Replay::whole(const RecordedSegment& segment, const std::uint64_t* words) {
 }
 
 void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
+    if (!predicts_) return;
     models::Branches& branches = models_.branches;
     const std::uint64_t end = segment.pc + segment.bytes;
     const std::uint64_t pc = end - segment.last_bytes;

@@ -62,6 +62,8 @@ class Replay {
     models::Branches& branches() { return models_.branches; }
     /// Mispredicted branches have waited for so many cycles.
     void resolved(std::uint64_t cycles) { models_.stalls.resolved(cycles); }
+    /// Whether branches are predicted.
+    bool predicts() const { return predicts_; }
     /// Whether the thread has a branch stack that says what was mispredicted.
     bool notes_branches() const { return recorded_kinds_ != 0; }
     models::Core::Repeated& repeated() { return repeated_; }
@@ -79,6 +81,7 @@ class Replay {
     ThreadModels& models_;
     models::Core& core_;
     models::Core::Repeated repeated_;
+    bool predicts_;
     std::uint8_t recorded_kinds_;  ///< of branches, in the thread's ring
 };
 
@@ -90,6 +93,13 @@ models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAcce
 std::uint64_t read_fs_base();
 
 /// The access of the models that this kind of recorded access is.
-models::Access access_of(RecordedAccess::Kind kind);
+constexpr models::Access access_of(RecordedAccess::Kind kind) {
+    switch (kind) {
+        case RecordedAccess::Kind::modify: return models::Access::modify;
+        case RecordedAccess::Kind::store:
+        case RecordedAccess::Kind::store_while: return models::Access::store;
+        default: return models::Access::load;
+    }
+}
 
 }  // namespace anyperf::engine

@@ -14,9 +14,6 @@ namespace {
 
 using Kind = RecordedAccess::Kind;
 using Frame = ReplayCode::Frame;
-using Table = models::Core::ShortPath::Table;
-using models::Recent;
-using models::StridePrefetcher;
 using namespace x86_64;  // the names of registers
 
 constexpr std::size_t kBytes = std::size_t{32} << 20;
@@ -31,22 +28,35 @@ const RecordedSegment& segment_of(const Frame& frame, const std::uint64_t* recor
 
 // What the code calls. Those with a result return whether L1I has lost a line meanwhile, perhaps one of the segment.
 
-/// A fetch or an access that does not repeat. The code has counted it as if it did.
+/// A fetch that does not repeat. The code has counted it as if it did.
+bool fetch_anew(Frame& frame, const RecordedAccess* access, const std::uint64_t*, std::uint64_t) {
+    Replay& replay = *frame.replay;
+    models::Core& core = *frame.core;
+    const auto start = static_cast<std::uint64_t>(access->displacement);
+    if (core.hits_code(start, access->bytes)) return false;
+    const std::uint32_t losses = core.code_losses();
+    --replay.repeated().fetches;
+    replay.fetch_anew(start, access->bytes);
+    return core.code_losses() != losses;
+}
+
+/// A load or store that does not repeat. The code has counted it as if it did.
 bool access_anew(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address) {
     Replay& replay = *frame.replay;
-    const std::uint32_t losses = replay.core().code_losses();
-    models::Core::Repeated& repeated = replay.repeated();
-    if (access->kind == Kind::fetch) {
-        --repeated.fetches;
-        replay.fetch_anew(static_cast<std::uint64_t>(access->displacement), access->bytes);
-    } else {
-        const models::Access kind = access_of(access->kind);
-        --(kind == models::Access::store ? repeated.stores : repeated.loads);
-        replay.at(record);
-        replay.access_anew(segment_of(frame, record).pc + access->offset, address, access->bytes, kind,
-                           access->after != 0);
+    models::Core& core = *frame.core;
+    const models::Access kind = access_of(access->kind);
+    const std::uint64_t pc = segment_of(frame, record).pc + access->offset;
+    const std::uint32_t losses = core.code_losses();
+    if (core.hits_data(address, access->bytes, kind)) {
+        if (kind == models::Access::store) return false;
+        core.load_repeated(pc, address);
+        return core.code_losses() != losses;
     }
-    return replay.core().code_losses() != losses;
+    models::Core::Repeated& repeated = replay.repeated();
+    --(kind == models::Access::store ? repeated.stores : repeated.loads);
+    replay.at(record);
+    replay.access_anew(pc, address, access->bytes, kind, access->after != 0);
+    return core.code_losses() != losses;
 }
 
 /// Any access, which the code has not counted.
@@ -118,16 +128,17 @@ void finish_segment(Frame& frame, const RecordedAccess* last, const std::uint64_
 class SegmentCode {
   public:
     /// Where branches are noted, Replay::branch() does all of it.
-    SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const std::uint8_t* leave)
+    SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const ReplayMemory& memory)
         : out_(out),
           replay_(replay),
           notes_branches_(replay.notes_branches()),
           segment_(segment),
           first_(replay.first_access(segment)),
           path_(replay.core().short_path()),
+          routines_(memory.routines),
           gshare_(notes_branches_ ? nullptr : replay.branches().gshare()),
           sites_(replay.branches().sites()),
-          leave_(leave) {}
+          leave_(memory.leave) {}
 
     void write() {
         const RecordedAccess* const end = first_ + segment_.accesses;
@@ -145,8 +156,9 @@ class SegmentCode {
 
   private:
     struct Call {
-        std::uint8_t* from[4];  ///< operands of the jumps that lead here
+        std::uint8_t* from[2];  ///< operands of the jumps that lead here
         unsigned count;
+        bool follows;  ///< if the zero flag is set, only load_repeated() is to be called
         const std::uint8_t* back;
         const RecordedAccess* access;
         bool (*function)(Frame&, const RecordedAccess*, const std::uint64_t*, std::uint64_t);
@@ -155,7 +167,7 @@ class SegmentCode {
     Call& call(const RecordedAccess& access,
                bool (*function)(Frame&, const RecordedAccess*, const std::uint64_t*, std::uint64_t)) {
         Call& made = calls_[call_count_++];
-        made = {.from = {}, .count = 0, .back = nullptr, .access = &access, .function = function};
+        made = {.from = {}, .count = 0, .follows = false, .back = nullptr, .access = &access, .function = function};
         return made;
     }
     void jump_there(Call& call, Condition condition) { call.from[call.count++] = out_.jcc_far(condition); }
@@ -172,31 +184,19 @@ class SegmentCode {
         write_check(access);
     }
 
-    //   mov  ENTRY, rcx            the entry of the line or page
-    //   mov  TABLE(rbx), rdx
-    //   sub  rcx, rdx              0, or 1 for a line that is modified
-    //   cmp  $1, rdx
-    //   ja   call
-    void check_constant(Call& call, const Table& table, std::uint64_t number) {
-        out_.mov(rcx, Recent::entry(number));
-        out_.load(rdx, rbx, table.entries + static_cast<std::int64_t>((number & table.mask) * sizeof(std::uint64_t)));
-        out_.sub(rdx, rcx);
-        out_.cmp(rdx, 1);
-        jump_there(call, Condition::above);
-    }
-
-    /// A fetch over the end of a line repeats if both lines do, and both pages.
+    //   mov  START, rax ; call fetch ; jc call         for each line of the instruction
     void write_fetch(const RecordedAccess& access) {
         const auto start = static_cast<std::uint64_t>(access.displacement);
-        const std::uint64_t last = start + access.bytes - 1;
-        Call& anew = call(access, access_anew);
-        check_constant(anew, path_.code_lines, start >> path_.line_shift);
-        if (start >> path_.line_shift != last >> path_.line_shift)
-            check_constant(anew, path_.code_lines, last >> path_.line_shift);
-        check_constant(anew, path_.code_pages, start >> models::Core::kPageShift);
-        if (start >> models::Core::kPageShift != last >> models::Core::kPageShift)
-            check_constant(anew, path_.code_pages, last >> models::Core::kPageShift);
+        const std::uint64_t second = (start + access.bytes - 1) >> path_.line_shift << path_.line_shift;
+        Call& anew = call(access, fetch_anew);
+        write_fetch_of_line(anew, start);
+        if (second > start) write_fetch_of_line(anew, second);
         anew.back = out_.at();
+    }
+    void write_fetch_of_line(Call& anew, std::uint64_t address) {
+        out_.mov(rax, address);
+        out_.call_near(routines_.fetch);
+        jump_there(anew, Condition::below);
     }
 
     /// The address of the access into rax.
@@ -225,87 +225,17 @@ class SegmentCode {
         if (access.address32 != 0) out_.zero_extend32(rax);
     }
 
-    //   mov  rax, rcx ; shr LINE, rcx                       the line
-    //   lea  BYTES-1(rax), rdx ; shr LINE, rdx ; cmp ; jne  it is the only one
-    //   mov  ecx, edx ; and MASK, edx ; mov TABLE(rbx,rdx,8), rdx
-    //   lea  2(rcx,rcx), rcx                                its entry (3 for a store: of a modified line)
-    //   load:  sub rcx, rdx ; cmp $1, rdx ; ja              store:  cmp rcx, rdx ; jne
-    //   the same for the page, which is never modified
+    //   lea  BYTES-1(rax), rdx ; load: mov PC, rsi ; call ROUTINE ; jc call
     void write_check(const RecordedAccess& access) {
+        const bool stores = access.kind != Kind::load;
+        const bool loads = access.kind != Kind::store;
         Call& anew = call(access, access_anew);
-        const bool load = access.kind == Kind::load;
-        out_.mov(rcx, rax);
-        out_.shr(rcx, path_.line_shift);
-        if (access.bytes > 1) {
-            out_.lea(rdx, rax, access.bytes - 1);
-            out_.shr(rdx, path_.line_shift);
-            out_.cmp(rdx, rcx);
-            jump_there(anew, Condition::not_equal);
-        }
-        load_entry(path_.data_lines);
-        out_.lea_twice(rcx, rcx, load ? 2 : 3);
-        if (load) {
-            out_.sub(rdx, rcx);
-            out_.cmp(rdx, 1);
-            jump_there(anew, Condition::above);
-        } else {
-            out_.cmp(rdx, rcx);
-            jump_there(anew, Condition::not_equal);
-        }
-        out_.mov(rcx, rax);
-        out_.shr(rcx, models::Core::kPageShift);
-        load_entry(path_.data_pages);
-        out_.lea_twice(rcx, rcx, 2);
-        out_.cmp(rdx, rcx);
-        jump_there(anew, Condition::not_equal);
-        if (path_.prefetches && access.kind != Kind::store) write_stride(access);
+        anew.follows = loads && path_.prefetches;
+        out_.lea(rdx, rax, access.bytes - 1);
+        if (anew.follows) out_.mov(rsi, segment_.pc + access.offset);
+        out_.call_near(!loads ? routines_.store : stores ? routines_.modify : routines_.load);
+        jump_there(anew, Condition::below);
         anew.back = out_.at();
-    }
-
-    /// The entry of number rcx into rdx.
-    void load_entry(const Table& table) {
-        out_.mov(rdx, rcx);
-        out_.and32(rdx, static_cast<std::uint32_t>(table.mask));
-        out_.load_indexed(rdx, rbx, rdx, table.entries);
-    }
-
-    // StridePrefetcher::next() for a load in rax, as far as nothing is to be fetched:
-    //   mov  PC, rcx ; cmp rcx, ENTRY.instruction(rbx) ; jne call
-    //   mov  rax, rcx ; sub ENTRY.address(rbx), rcx         the distance
-    //   cmp  rcx, ENTRY.distance(rbx) ; je again
-    //   mov  rax, ENTRY.address(rbx) ; mov rcx, ENTRY.distance(rbx)
-    // again, out of line: the same distance as before leads to a fetch, except for 0, and where the next address lies
-    // in the same line, which is there:
-    //   test rcx, rcx ; je done
-    //   add  rax, rcx ; xor rax, rcx ; shr LINE, rcx ; jne call
-    //   mov  rax, ENTRY.address(rbx)
-    void write_stride(const RecordedAccess& access) {
-        const std::uint64_t pc = segment_.pc + access.offset;
-        const std::int64_t entry =
-            path_.strides + static_cast<std::int64_t>(StridePrefetcher::index_of(pc) * sizeof(StridePrefetcher::Entry));
-        const std::int64_t address = entry + static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, address));
-        const std::int64_t distance = entry + static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, distance));
-        Call& repeated = call(access, load_repeated);
-        out_.mov(rcx, pc);
-        out_.cmp_memory(rcx, rbx, entry);
-        jump_there(repeated, Condition::not_equal);
-        out_.mov(rcx, rax);
-        out_.sub_memory(rcx, rbx, address);
-        out_.cmp_memory(rcx, rbx, distance);
-        std::uint8_t* const differs = out_.jcc_short(Condition::not_equal);
-        out_.test(rcx, rcx);
-        std::uint8_t* const none = out_.jcc_short(Condition::equal);
-        out_.add(rcx, rax);
-        out_.xor_(rcx, rax);
-        out_.shr(rcx, path_.line_shift);
-        jump_there(repeated, Condition::not_equal);
-        std::uint8_t* const near = out_.jmp_forward();
-        out_.bind(differs);
-        out_.store(rcx, rbx, distance);
-        out_.bind(near);
-        out_.store(rax, rbx, address);
-        out_.bind(none);
-        repeated.back = out_.at();
     }
 
     //   lea  WORDS*8(r12), r12
@@ -330,6 +260,7 @@ class SegmentCode {
     }
 
     void write_branch() {
+        if (!replay_.predicts()) return;
         switch (segment_.control()) {
             case Control::conditional:
             case Control::rcx_branch:
@@ -456,19 +387,28 @@ class SegmentCode {
         for (unsigned i = 0; i < call_count_; ++i) {
             const Call& made = calls_[i];
             for (unsigned j = 0; j < made.count; ++j) out_.bind_far(made.from[j]);
-            out_.mov(rdi, rbp);
-            out_.mov(rsi, address_of(made.access));
-            out_.mov(rdx, r12);
-            out_.mov(rcx, rax);
-            out_.call(address_of(reinterpret_cast<const void*>(made.function)));
-            out_.test8(rax);
-            out_.jcc(Condition::equal, made.back);
-            out_.mov(rdi, rbp);
-            out_.mov(rsi, address_of(made.access));
-            out_.mov(rdx, r12);
-            out_.call(address_of(reinterpret_cast<const void*>(finish_segment)));
-            out_.jmp(skip_rest_);
+            std::uint8_t* const follows = made.follows ? out_.jcc_far(Condition::equal) : nullptr;
+            write_call(made, made.function);
+            if (follows == nullptr) continue;
+            out_.bind_far(follows);
+            write_call(made, load_repeated);
         }
+    }
+
+    void write_call(const Call& made,
+                    bool (*function)(Frame&, const RecordedAccess*, const std::uint64_t*, std::uint64_t)) {
+        out_.mov(rdi, rbp);
+        out_.mov(rsi, address_of(made.access));
+        out_.mov(rdx, r12);
+        out_.mov(rcx, rax);
+        out_.call(address_of(reinterpret_cast<const void*>(function)));
+        out_.test8(rax);
+        out_.jcc(Condition::equal, made.back);
+        out_.mov(rdi, rbp);
+        out_.mov(rsi, address_of(made.access));
+        out_.mov(rdx, r12);
+        out_.call(address_of(reinterpret_cast<const void*>(finish_segment)));
+        out_.jmp(skip_rest_);
     }
 
     ReplayEmitter& out_;
@@ -476,7 +416,8 @@ class SegmentCode {
     bool notes_branches_;
     const RecordedSegment& segment_;
     const RecordedAccess* first_;
-    models::Core::ShortPath path_;
+    models::ShortPath path_;
+    const AccessRoutines& routines_;
     const models::Gshare* gshare_;
     const models::Sites& sites_;
     const std::uint8_t* leave_;
@@ -484,7 +425,7 @@ class SegmentCode {
     const std::uint8_t* after_branch_ = nullptr;
     const std::uint8_t* skip_rest_ = nullptr;
     std::int64_t site_ = 0;
-    Call calls_[2 * kMostAccesses];
+    Call calls_[kMostAccesses];
     unsigned call_count_ = 0;
 };
 
@@ -524,7 +465,7 @@ std::size_t offset_of(const ReplayMemory& memory, const ReplayEmitter& out) {
 }
 
 /// Maps the memory, or empties it if it is of segments that have gone. False if there is none.
-bool prepare(Engine& engine) {
+bool prepare(Engine& engine, const models::Core& core) {
     ReplayMemory& memory = engine.modelling.code;
     if (memory.refused) return false;
     if (memory.code.start() == 0) {
@@ -532,6 +473,7 @@ bool prepare(Engine& engine) {
         if (memory.refused) return false;
         ReplayEmitter out = emitter_at(memory, 0);
         memory.leave = write_entry(out);
+        memory.routines = AccessRoutines::write(out, core.short_path());
         memory.first = memory.used = offset_of(memory, out);
     }
     if (memory.generation != engine.cache.generation) memory.used = memory.first;
@@ -542,11 +484,11 @@ bool prepare(Engine& engine) {
 }  // namespace
 
 void ReplayCode::compile(Engine& engine, Replay& replay, RecordedSegment& segment) {
-    if (segment.accesses > kMostAccesses || !prepare(engine)) return;
+    if (segment.accesses > kMostAccesses || !prepare(engine, replay.core())) return;
     ReplayMemory& memory = engine.modelling.code;
     ReplayEmitter out = emitter_at(memory, memory.used);
     const std::uint64_t start = address_of(out.at());
-    SegmentCode code{out, replay, segment, memory.leave};
+    SegmentCode code{out, replay, segment, memory};
     code.write();
     if (out.overflowed()) return;
     memory.code.written();

@@ -5,10 +5,9 @@
 // depends on the segment, so the CPU mispredicts many of them, and a misprediction costs more than the access.
 //
 // The mechanism: a segment that has been replayed kWarm times gets generated code for it: a straight line that computes
-// each address, compares it with the most recent line and page of their sets (models/caches/recent.h), and goes on. For
-// accesses that do not repeat it calls the model. At its end the code predicts the segment's conditional branch and
-// jumps to the code of the next record's segment, by an indirect branch that the CPU predicts as well as the program's
-// own.
+// each address and calls a routine for what hits (access_routines.h). For other accesses it calls the model. At its end
+// the code predicts the segment's conditional branch, if branches are predicted, and jumps to the code of the next
+// record's segment, by an indirect branch that the CPU predicts as well as the program's own.
 //
 // The code runs in the engine, as an ordinary function, so no register has a value of the program. The registers are
 //   rbx  the Core          rbp  the frame (ReplayCode::Frame)    r12  the current record

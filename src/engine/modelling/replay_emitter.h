@@ -34,11 +34,21 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     /// mov to, [base + 8 * index + displacement]
     void load_indexed(Register to, Register base, Register index, std::int64_t displacement) {
-        byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) | (base >= 8 ? 1 : 0)));
-        byte(0x8b), byte(static_cast<std::uint8_t>(0x84 | (to & 7) << 3));
-        byte(static_cast<std::uint8_t>(0xc0 | (index & 7) << 3 | (base & 7)));
-        u32(static_cast<std::uint32_t>(displacement));
+        indexed(true, 0x8b, to, base, index, 3, displacement);
     }
+    /// mov [base + 8 * index + displacement], from
+    void store_indexed(Register from, Register base, Register index, std::int64_t displacement) {
+        indexed(true, 0x89, from, base, index, 3, displacement);
+    }
+    /// movzx r32, byte [base + index + displacement]
+    void load8_indexed(Register to, Register base, Register index, std::int64_t displacement) {
+        byte(static_cast<std::uint8_t>(0x40 | (to >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) | (base >= 8 ? 1 : 0)));
+        byte(0x0f), byte(0xb6), by_index(to, base, index, 0, displacement);
+    }
+    void and_memory(Register to, Register base, std::int64_t displacement) {
+        memory(true, 0x23, to, base, displacement);
+    }
+    void or_memory(Register to, Register base, std::int64_t displacement) { memory(true, 0x0b, to, base, displacement); }
     /// movzx r32, byte [base + displacement]
     void load8(Register to, Register base, std::int64_t displacement) {
         rex(false, to, base), byte(0x0f), byte(0xb6), operand(to, base, displacement);
@@ -71,6 +81,7 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     void cmp(Register reg, std::uint32_t value) { immediate(true, 7, reg, value); }
     void and32(Register reg, std::uint32_t value) { immediate(false, 4, reg, value); }
+    void or32_immediate(Register reg, std::uint32_t value) { immediate(false, 1, reg, value); }
     void xor32_immediate(Register reg, std::uint32_t value) { immediate(false, 6, reg, value); }
     void shl(Register reg, unsigned count) { shift(true, 4, reg, count); }
     void shr(Register reg, unsigned count) { shift(true, 5, reg, count); }
@@ -87,6 +98,12 @@ class ReplayEmitter : public x86_64::Emitter {
         byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (reg >= 8 ? 3 : 0)));
         byte(0x8d), byte(static_cast<std::uint8_t>(0x84 | (to & 7) << 3));
         byte(static_cast<std::uint8_t>((reg & 7) << 3 | (reg & 7))), u32(static_cast<std::uint32_t>(displacement));
+    }
+    /// lea to, [4 * reg]
+    void lea_four_times(Register to, Register reg) {
+        byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (reg >= 8 ? 2 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(0x04 | (to & 7) << 3));
+        byte(static_cast<std::uint8_t>(0x85 | (reg & 7) << 3)), u32(0);
     }
     /// lea r32, [base + 2 * index - 1]. Precondition: the low eight registers.
     void lea_step(Register to, Register base, Register index) {
@@ -106,7 +123,13 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     /// A call of a function anywhere; changes rax.
     void call(std::uint64_t function) { mov(x86_64::rax, function), byte(0xff), byte(0xd0); }
+    /// A call of code of the same memory.
+    void call_near(const std::uint8_t* code) {
+        byte(0xe8), u32(static_cast<std::uint32_t>(code - (at() + 4)));
+    }
     void ret() { byte(0xc3); }
+    void clc() { byte(0xf8); }
+    void stc() { byte(0xf9); }
 
   private:
     void rex(bool wide, unsigned reg, unsigned rm) {
@@ -118,6 +141,17 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     void memory(bool wide, std::uint8_t opcode, unsigned reg, unsigned base, std::int64_t displacement) {
         rex(wide, reg, base), byte(opcode), operand(reg, base, displacement);
+    }
+    void indexed(bool wide, std::uint8_t opcode, unsigned reg, unsigned base, unsigned index, unsigned scale,
+                 std::int64_t displacement) {
+        byte(static_cast<std::uint8_t>(0x40 | (wide ? 8 : 0) | (reg >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) |
+                                       (base >= 8 ? 1 : 0)));
+        byte(opcode), by_index(reg, base, index, scale, displacement);
+    }
+    void by_index(unsigned reg, unsigned base, unsigned index, unsigned scale, std::int64_t displacement) {
+        byte(static_cast<std::uint8_t>(0x84 | (reg & 7) << 3));
+        byte(static_cast<std::uint8_t>(scale << 6 | (index & 7) << 3 | (base & 7)));
+        u32(static_cast<std::uint32_t>(displacement));
     }
     void operand(unsigned reg, unsigned base, std::int64_t displacement) {
         const bool small = displacement >= -128 && displacement <= 127;

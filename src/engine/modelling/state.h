@@ -6,6 +6,7 @@
 
 #include "engine/cache/code_memory.h"
 #include "engine/freestanding/lock.h"
+#include "engine/modelling/access_routines.h"
 
 namespace anyperf::models {
 class Core;
@@ -19,6 +20,7 @@ struct ThreadModels;
 /// The memory of the code of replay_code.h.
 struct ReplayMemory {
     CodeMemory code;
+    AccessRoutines routines;
     const std::uint8_t* leave = nullptr;  ///< the end of the function that enters the code
     std::size_t first = 0;                ///< where segments' code begins
     std::size_t used = 0;
@@ -36,6 +38,7 @@ struct Modelling {
     ReplayMemory code;
     std::uint32_t times_removed = 0;  ///< how often code was translated again to stop recording
     bool reserved = false;            ///< Cache::reserve_recordings() has been called
+    bool replays_branches = false;    ///< some thread's predictors are fed with records
 };
 
 }  // namespace anyperf::engine

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/modelling/modelling.h"
 #include "engine/modelling/noted_branches.h"
 #include "engine/x86_64/cpu/thread.h"
 #include "models/branches/branch_unit.h"
@@ -41,7 +42,7 @@ struct ThreadModels {
     NotedAccesses noted;
     NotedBranches noted_branches;  ///< of the records that are being replayed
     bool notes = false;            ///< accesses are noted: an event samples what an instruction accessed
-    bool accesses = false;         ///< caches and TLBs are modelled, not branch predictors alone
+    Wanted wanted;
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is
     std::uint64_t core_bytes = 0;  ///< size of the mapping at whose start `core` is; 0: `core` is the process's

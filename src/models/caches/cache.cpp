@@ -13,17 +13,6 @@ void move_to_front(std::uint64_t* set, unsigned way) {
     set[0] = moved;
 }
 
-// The tree of tree-PLRU is a heap of bits: node 1 is the root, the children of node n are 2n and 2n + 1, and the leaves
-// are the ways. A bit says which half was used longer ago: 0 the lower, 1 the upper.
-
-// Without a branch on the way, which nothing could predict.
-void tree_point_away(std::uint64_t& bits, unsigned ways, unsigned way) {
-    for (unsigned node = ways + way; node > 1; node /= 2) {
-        const std::uint64_t lower_half_used = ~node & 1U;
-        bits = (bits & ~(std::uint64_t{1} << (node / 2))) | lower_half_used << (node / 2);
-    }
-}
-
 unsigned tree_victim(std::uint64_t bits, unsigned ways) {
     unsigned node = 1;
     while (node < ways) node = node * 2 + static_cast<unsigned>(bits >> node & 1);
@@ -41,15 +30,33 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 }  // namespace
 
-// The words of the policy follow those of the ways, and the hints those of the policy.
+// The words of the policy follow those of the ways, then come the hints, and the numbers of taken ways.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     : ways_(memory), sets_(geometry.sets), way_count_(geometry.ways), replacement_(geometry.replacement) {
-    if (replacement_ == Replacement::lru) return;
-    policy_ = memory + std::size_t{sets_} * way_count_;
     const std::size_t hints = hints_of(geometry);
-    if (hints == 0) return;
-    hints_ = reinterpret_cast<std::uint8_t*>(policy_ + sets_);
-    hint_mask_ = hints - 1;
+    std::uint64_t* after = memory + std::size_t{sets_} * way_count_;
+    if (replacement_ != Replacement::lru) {
+        policy_ = after;
+        after += sets_;
+    }
+    if (hints != 0) {
+        hints_ = reinterpret_cast<std::uint8_t*>(after);
+        hint_mask_ = hints - 1;
+    }
+    taken_ = reinterpret_cast<std::uint16_t*>(after + hints / sizeof(std::uint64_t));
+}
+
+Cache::Places Cache::places(const void* from) const {
+    if (replacement_ != Replacement::tree_plru || hints_ == nullptr) return {};
+    const auto offset_of = [from](const void* part) {
+        return static_cast<const char*>(part) - static_cast<const char*>(from);
+    };
+    return {.hinted = true,
+            .words = offset_of(ways_),
+            .hints = offset_of(hints_),
+            .policy = offset_of(policy_),
+            .hint_mask = hint_mask_,
+            .shift = static_cast<unsigned>(std::countr_zero(way_count_))};
 }
 
 // Sets in the order of use are searched from the front, where most hits are. Elsewhere a hit may be in any way, which
@@ -77,20 +84,29 @@ unsigned Cache::search_and_note(std::uint64_t line) const {
     return way;
 }
 
-// Under LRU this moves words, so a way's number is valid only until the next call.
-void Cache::make_recent(std::uint64_t line, unsigned way) {
-    switch (replacement_) {
-        case Replacement::lru: move_to_front(set_of(line), way); break;
-        case Replacement::tree_plru: tree_point_away(policy_of(line), way_count_, way); break;
-        case Replacement::not_recently_used: mark_used(policy_of(line), way_count_, way); break;
-    }
+void Cache::make_recent_otherwise(std::uint64_t line, unsigned way) {
+    if (replacement_ == Replacement::lru)
+        move_to_front(set_of(line), way);
+    else
+        mark_used(policy_of(line), way_count_, way);
 }
 
-/// A free way if the set has one. Under LRU free ways need not be last, because lines are removed from the middle.
-unsigned Cache::way_to_free(std::uint64_t line) const {
-    const std::uint64_t* set = set_of(line);
-    for (unsigned way = 0; way < way_count_; ++way)
-        if (state_of(set[way]) == LineState::invalid) return way;
+/// The first way of the set that is free; there is one. Under LRU it need not be the last, because lines are removed
+/// from the middle.
+unsigned Cache::free_way(std::uint64_t line) {
+    const std::uint64_t* const set = set_of(line);
+    unsigned way = 0;
+    while (present(state_of(set[way]))) ++way;
+    return way;
+}
+
+/// A free way if the set has one, which is taken then; else the way of the line to replace.
+unsigned Cache::way_to_free(std::uint64_t line) {
+    std::uint16_t& taken = taken_[line & (sets_ - 1)];
+    if (taken != way_count_) {
+        ++taken;
+        return free_way(line);
+    }
     switch (replacement_) {
         case Replacement::lru: break;
         case Replacement::tree_plru: return tree_victim(policy_of(line), way_count_);
@@ -101,21 +117,6 @@ unsigned Cache::way_to_free(std::uint64_t line) const {
         }
     }
     return way_count_ - 1U;
-}
-
-LineState Cache::touch(std::uint64_t line) {
-    if (!exists()) return LineState::invalid;
-    const unsigned way = way_of(line);
-    if (way == kAbsent) return LineState::invalid;
-    const LineState state = state_of(set_of(line)[way]);
-    make_recent(line, way);
-    return state;
-}
-
-LineState Cache::find(std::uint64_t line) const {
-    if (!exists()) return LineState::invalid;
-    const unsigned way = way_of(line);
-    return way == kAbsent ? LineState::invalid : state_of(set_of(line)[way]);
 }
 
 // `room` names the way before make_recent() moves it: the word has to be written first.
@@ -138,7 +139,9 @@ void Cache::set_state(std::uint64_t line, LineState state) {
 
 LineState Cache::remove(std::uint64_t line) {
     const LineState state = find(line);
-    if (state != LineState::invalid) set_of(line)[way_of(line)] = 0;
+    if (!present(state)) return state;
+    set_of(line)[way_of(line)] = 0;
+    --taken_[line & (sets_ - 1)];
     return state;
 }
 

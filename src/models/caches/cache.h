@@ -4,6 +4,7 @@
 // caches/core.h joins caches to a hierarchy.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +28,39 @@ struct Victim {
     constexpr bool exists() const { return present(state); }
 };
 
+/// The bits of tree-PLRU.
+///
+/// The tree is a heap of bits: node 1 is the root, the children of node n are 2n and 2n + 1, and the leaves are the
+/// ways. A bit says which half was used longer ago: 0 the lower, 1 the upper. A use of a way points the nodes from its
+/// leaf to the root away from it. Which bits these are, and what they become, is a row of a table by leaf.
+struct TreePlru {
+    struct Path {
+        std::uint64_t others = ~std::uint64_t{0};  ///< all bits but those of the nodes above the leaf
+        std::uint64_t away = 0;                    ///< what these become
+    };
+    static constexpr unsigned kMostWays = 32;  ///< machines/machine_fields.h has no more
+    /// The leaves of a tree with n ways are numbered from n to 2n - 1, so one table serves trees of all sizes.
+    static constexpr std::array<Path, 2 * kMostWays> paths() {
+        std::array<Path, 2 * kMostWays> made{};
+        for (unsigned leaf = 2; leaf < made.size(); ++leaf) {
+            for (unsigned node = leaf; node > 1; node /= 2) {
+                made[leaf].others &= ~(std::uint64_t{1} << (node / 2));
+                if (node % 2 == 0) made[leaf].away |= std::uint64_t{1} << (node / 2);
+            }
+        }
+        return made;
+    }
+};
+inline constexpr auto kTreePaths = TreePlru::paths();
+
 /// A cache over memory of the caller. All bytes 0 is an empty cache.
 ///
 /// Each set is an array of ways, one word each: the line's number above two bits of state. Under LRU the ways are
 /// ordered from the most to the least recently used line. Otherwise a line stays in its way, and one more word for each
 /// set has the policy's bits. A small cache of that kind also has a table of hints: in which way a line was last. A
-/// hint may be wrong; the way is compared before it is used.
+/// hint may be wrong; the way is compared before it is used. Each set also has the number of its valid ways.
+///
+/// What each access may need is inline: the engine is compiled without optimisation over files.
 class Cache {
   public:
     Cache() = default;
@@ -42,13 +70,25 @@ class Cache {
     /// How many words of memory a cache needs.
     static constexpr std::size_t words(const CacheGeometry& geometry) {
         const std::size_t policy = geometry.replacement == Replacement::lru ? 0 : 1;
-        return geometry.sets * (geometry.ways + policy) + hints_of(geometry) / sizeof(std::uint64_t);
+        return geometry.sets * (geometry.ways + policy) + hints_of(geometry) / sizeof(std::uint64_t) +
+               (geometry.sets * sizeof(std::uint16_t) + 7) / 8;
     }
 
     /// Looks a line up and makes it its set's most recent. Returns its state, or `invalid` if the line is absent.
-    LineState touch(std::uint64_t line);
+    LineState touch(std::uint64_t line) {
+        if (!exists()) return LineState::invalid;
+        const unsigned way = way_of(line);
+        if (way == kAbsent) return LineState::invalid;
+        const LineState state = state_of(set_of(line)[way]);
+        make_recent(line, way);
+        return state;
+    }
     /// The state of a line; the order of its set does not change.
-    LineState find(std::uint64_t line) const;
+    LineState find(std::uint64_t line) const {
+        if (!exists()) return LineState::invalid;
+        const unsigned way = way_of(line);
+        return way == kAbsent ? LineState::invalid : state_of(set_of(line)[way]);
+    }
     /// Adds an absent line as its set's most recent. Returns the line that it replaced.
     Victim insert(std::uint64_t line, LineState state);
     /// Changes the state of a line that is present; an absent line stays absent.
@@ -57,6 +97,36 @@ class Cache {
     LineState remove(std::uint64_t line);
 
     bool exists() const { return sets_ != 0; }
+
+    /// Where the ways, hints and the policy's bits of a cache of tree-PLRU lie, for generated code, in bytes from `from`.
+    struct Places {
+        bool hinted = false;  ///< the rest is of a cache with hints and tree-PLRU
+        std::int64_t words = 0;
+        std::int64_t hints = 0;
+        std::int64_t policy = 0;
+        std::size_t hint_mask = 0;
+        unsigned shift = 0;  ///< log2 of the ways of a set
+    };
+    Places places(const void* from) const;
+
+    // For a caller that decides by the state whether it touches. Precondition: exists().
+
+    static constexpr unsigned kAbsent = ~0U;
+    /// The way of a line, or kAbsent. It is valid until the set changes.
+    unsigned way_of(std::uint64_t line) const {
+        if (hints_ == nullptr) return search(line);
+        const unsigned hint = hints_[line & hint_mask_];
+        return is_word_of(set_of(line)[hint], line) ? hint : search_and_note(line);
+    }
+    LineState state_in(std::uint64_t line, unsigned way) const { return state_of(set_of(line)[way]); }
+    void set_state_in(std::uint64_t line, unsigned way, LineState state) { set_of(line)[way] = word_of(line, state); }
+    /// Makes the line, which is in this way, its set's most recent.
+    void make_recent(std::uint64_t line, unsigned way) {
+        if (replacement_ != Replacement::tree_plru) return make_recent_otherwise(line, way);
+        const TreePlru::Path& path = kTreePaths[way_count_ + way];
+        std::uint64_t& bits = policy_of(line);
+        bits = (bits & path.others) | path.away;
+    }
 
   private:
     // A way is one word, and 0 is an invalid way. A line's number leaves room for two bits of state: lines have at
@@ -76,31 +146,28 @@ class Cache {
         return (word ^ line << kStateBits) - 1 < kStateMask;
     }
 
-    static constexpr unsigned kAbsent = ~0U;
     /// The hints of a larger cache would not stay in the CPU's own first level.
     static constexpr std::size_t kMostHintedLines = 32768;
+    static constexpr std::size_t kFewLines = 1024;
 
-    /// How many hints a cache has, a byte each: twice as many as lines, so that few lines share one. A power of two.
+    /// How many hints a cache has, a byte each, a power of two. Few of a first level's lines share one.
     static constexpr std::size_t hints_of(const CacheGeometry& geometry) {
         const std::size_t lines = std::size_t{geometry.sets} * geometry.ways;
         const bool hinted = geometry.replacement != Replacement::lru && geometry.ways <= 255 && lines >= 8;
-        return hinted && lines <= kMostHintedLines ? 2 * std::bit_ceil(lines) : 0;
+        return hinted && lines <= kMostHintedLines ? (lines <= kFewLines ? 8 : 2) * std::bit_ceil(lines) : 0;
     }
     std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & (sets_ - 1)) * way_count_; }
     std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & (sets_ - 1)]; }
-    unsigned way_of(std::uint64_t line) const {
-        if (hints_ == nullptr) return search(line);
-        const unsigned hint = hints_[line & hint_mask_];
-        return is_word_of(set_of(line)[hint], line) ? hint : search_and_note(line);
-    }
     unsigned search_and_note(std::uint64_t line) const;
     unsigned search(std::uint64_t line) const;
-    void make_recent(std::uint64_t line, unsigned way);
-    unsigned way_to_free(std::uint64_t line) const;
+    void make_recent_otherwise(std::uint64_t line, unsigned way);
+    unsigned way_to_free(std::uint64_t line);
+    unsigned free_way(std::uint64_t line);
 
     std::uint64_t* ways_ = nullptr;
     std::uint64_t* policy_ = nullptr;  ///< null under LRU
     std::uint8_t* hints_ = nullptr;    ///< null: without hints
+    std::uint16_t* taken_ = nullptr;   ///< how many ways of each set are valid
     std::size_t hint_mask_ = 0;
     std::uint32_t sets_ = 0;
     std::uint16_t way_count_ = 0;

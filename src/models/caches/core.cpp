@@ -94,17 +94,17 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     recent_data_pages_ = recent(machine.data_tlb.sets());
 }
 
-Core::ShortPath Core::short_path() const {
+ShortPath Core::short_path() const {
     const auto offset_of = [this](const void* part) {
         return static_cast<const char*>(part) - reinterpret_cast<const char*>(this);
     };
     const auto table = [&](const Recent& recent) {
         return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
     };
-    return {.code_lines = table(recent_code_),
-            .data_lines = table(recent_data_),
-            .code_pages = table(recent_code_pages_),
-            .data_pages = table(recent_data_pages_),
+    // By the rule of cachegrind no line is modified, so a store never finds one: it takes the full path.
+    return {.code = {table(recent_code_), table(recent_code_pages_), l1_code_.places(this)},
+            .data = {table(recent_data_), table(recent_data_pages_),
+                     machine_.request == Request::line ? l1_data_.places(this) : Cache::Places{}},
             .strides = offset_of(stride_.entries()),
             .prefetches = machine_.prefetch.stride,
             .line_shift = line_shift_};
@@ -112,11 +112,13 @@ Core::ShortPath Core::short_path() const {
 
 // Large pages never become recent: is_recent() compares numbers of 4 KiB pages. Every access to a large page therefore
 // takes the full path.
-void Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
+Translation Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses,
+                            Quantity walks) {
     const Translation found = tlb.translate(address, size);
     if (size == PageSize::small) pages.set(address >> kPageShift);
     if (found != Translation::first_level) counts_->add(misses);
     if (found == Translation::walk) counts_->add(walks);
+    return found;
 }
 
 // A fetch that crosses a page translates both pages; a fetch of at most 15 bytes cannot reach a third.
@@ -135,12 +137,19 @@ Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
 
 // Only the first and the last page are translated: an operand is far shorter than a page. A `modify` access asks L2 as
 // a store does (ownership), and counts as a load.
-Source Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page) {
+AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
+                              PageSize page) {
     const DataRow& row = kind == Access::store ? kStores : kLoads;
     const std::uint64_t last = address + size - 1;
-    if (page != PageSize::small || !recent_data_pages_.holds(address >> kPageShift))
-        translate(data_tlb_, recent_data_pages_, address, page, row.tlb_misses, row.walks);
-    if (!same_page(address, last)) translate(data_tlb_, recent_data_pages_, last, page, row.tlb_misses, row.walks);
+    unsigned tlb_misses = 0;
+    unsigned page_walks = 0;
+    const auto translate_data = [&](std::uint64_t at) {
+        const Translation found = translate(data_tlb_, recent_data_pages_, at, page, row.tlb_misses, row.walks);
+        if (found != Translation::first_level) ++tlb_misses;
+        if (found == Translation::walk) ++page_walks;
+    };
+    if (page != PageSize::small || !recent_data_pages_.holds(address >> kPageShift)) translate_data(address);
+    if (!same_page(address, last)) translate_data(last);
 
     const std::uint64_t from = address >> line_shift_;
     const std::uint64_t to = last >> line_shift_;
@@ -153,7 +162,7 @@ Source Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsig
     if (kind != Access::store) counts_->add(kLoadsFrom[static_cast<std::size_t>(source)]);
 
     if (kind != Access::store) follow_stride(instruction, address);
-    return source;
+    return {source, static_cast<std::uint8_t>(tlb_misses), static_cast<std::uint8_t>(page_walks)};
 }
 
 /// Touches lines in their order. Returns the farthest source.

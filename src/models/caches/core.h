@@ -13,10 +13,11 @@
 //   a line that its core holds as shared is an upgrade: it requests no data.
 // - A machine without L2 requests lines from the shared level at once. A machine without L3 requests them from memory.
 //
-// Two paths. Most accesses hit the line, and the page, that was touched last in its set. fetch() and access() handle
-// them inline, by two comparisons (recent.h), and count what the full path would count. All others take fetch_anew()
-// and access_anew(), which look up TLBs and caches and change their state. Both paths must have the same result:
-// tests/unit/models/core_test.cpp compares them with tests/unit/models/plain_machine.h, which has no short path.
+// Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
+// access() handle them inline, by two comparisons (recent.h). Most others hit an older line of L1 or page of the first
+// TLB: hits_code() and hits_data() make it the most recent one. The rest take fetch_anew() and access_anew(). All paths
+// must have the same result: tests/unit/models/core_test.cpp compares them with tests/unit/models/plain_machine.h,
+// which has the full path only.
 //
 // Order. A core changes other cores (SharedLevel::read()) without a lock. So the caller serializes all calls on cores
 // that share a SharedLevel; the engine holds the process's Modelling::lock (engine/modelling/state.h). Counts then
@@ -51,6 +52,23 @@ struct Found {
 
 class SharedLevel;
 
+/// Where the words of hits_code() and hits_data() lie, in bytes from the start of the core, for generated code that does
+/// the same. Equal for all cores of a machine whose memory follows their object at the same distance.
+struct ShortPath {
+    struct Table {
+        std::int64_t entries;  ///< words as in recent.h
+        std::uint64_t mask;    ///< of the number: its entry
+    };
+    struct Level {
+        Table lines, pages;
+        Cache::Places ways;
+    };
+    Level code, data;
+    std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
+    bool prefetches;       ///< each load has to be shown to the stride prefetcher
+    unsigned line_shift;
+};
+
 /// One core. It uses memory of the caller: words(machine) words, all 0, which outlive it.
 class Core {
   public:
@@ -65,19 +83,21 @@ class Core {
 
     /// The fetch of an instruction of `size` bytes, at least 1.
     Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small) {
-        if (page != PageSize::small || !repeats_fetch(address, size)) return fetch_anew(address, size, page);
+        const bool short_path = page == PageSize::small && (repeats_fetch(address, size) || hits_code(address, size));
+        if (!short_path) return fetch_anew(address, size, page);
         count_repeated({.fetches = 1});
         return Source::l1;
     }
     /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
-    Source access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
-                  PageSize page = PageSize::small) {
-        if (page != PageSize::small || !repeats_access(address, size, kind))
-            return access_anew(instruction, address, size, kind, page);
+    AccessFacts access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
+                       PageSize page = PageSize::small) {
+        const bool short_path =
+            page == PageSize::small && (repeats_access(address, size, kind) || hits_data(address, size, kind));
+        if (!short_path) return access_anew(instruction, address, size, kind, page);
         const bool loads = kind != Access::store;
         count_repeated({.loads = loads ? 1U : 0U, .stores = loads ? 0U : 1U});
         if (loads) follow_stride(instruction, address);
-        return Source::l1;
+        return {};
     }
 
     // For a caller that has many accesses: those that repeat change nothing, so it counts them together.
@@ -91,6 +111,16 @@ class Core {
         const std::uint64_t line = address >> line_shift_;
         return is_recent(address, size, recent_data_pages_) &&
                (kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line));
+    }
+    /// Whether a fetch from a page of 4 KiB lies in a line of L1I, and in a page of the first TLB. They are then the most
+    /// recent ones of their sets, and the fetch counts as one that repeats. Otherwise nothing changes.
+    bool hits_code(std::uint64_t address, unsigned size) {
+        return hits(l1_code_, recent_code_, code_tlb_, recent_code_pages_, address, size, Access::load);
+    }
+    /// The same for an access to L1D. If it stores, its line becomes modified, and must not be shared. If it loads, call
+    /// load_repeated() after it.
+    bool hits_data(std::uint64_t address, unsigned size, Access kind) {
+        return hits(l1_data_, recent_data_, data_tlb_, recent_data_pages_, address, size, kind);
     }
     /// How many accesses have repeated; a load that also stores is a load.
     struct Repeated {
@@ -109,18 +139,6 @@ class Core {
     /// Changes whenever L1I loses a line by other means than a fetch.
     std::uint32_t code_losses() const { return code_losses_; }
 
-    /// Where the short path's words lie, in bytes from the start of the core, for generated code that takes the short
-    /// path itself. The same for all cores of a machine whose memory follows their object at the same distance.
-    struct ShortPath {
-        struct Table {
-            std::int64_t entries;  ///< words as in recent.h
-            std::uint64_t mask;    ///< of the number: its entry
-        };
-        Table code_lines, data_lines, code_pages, data_pages;
-        std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
-        bool prefetches;       ///< each load has to be shown to the stride prefetcher
-        unsigned line_shift;
-    };
     ShortPath short_path() const;
     static constexpr unsigned kPageShift = 12;
 
@@ -138,8 +156,27 @@ class Core {
     bool is_recent(std::uint64_t address, unsigned size, const Recent& pages) const {
         return address >> line_shift_ == (address + size - 1) >> line_shift_ && pages.holds(address >> kPageShift);
     }
+    bool hits(Cache& first, Recent& lines, Tlb& tlb, Recent& pages, std::uint64_t address, unsigned size, Access kind) {
+        const std::uint64_t line = address >> line_shift_;
+        const std::uint64_t page = address >> kPageShift;
+        if ((address + size - 1) >> line_shift_ != line) return false;
+        const unsigned way = first.way_of(line);
+        if (way == Cache::kAbsent) return false;
+        LineState state = first.state_in(line, way);
+        // By the rule of cachegrind, lines are never modified.
+        const bool modifies = kind != Access::load && machine_.request == Request::line;
+        if (modifies && state == LineState::shared) return false;  // other cores lose it
+        if (!pages.holds(page)) {
+            if (!tlb.hits(page)) return false;
+            pages.set(page);
+        }
+        if (modifies && state == LineState::exclusive) first.set_state_in(line, way, state = LineState::modified);
+        first.make_recent(line, way);
+        lines.set(line, state == LineState::modified);
+        return true;
+    }
     Source fetch_anew(std::uint64_t address, unsigned size, PageSize page);
-    Source access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page);
+    AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page);
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
         const std::uint64_t wanted = stride_.next(instruction, address);
@@ -158,7 +195,8 @@ class Core {
     void fill_second(std::uint64_t line, LineState state);
     void after_miss(std::uint64_t line);
     void prefetch(std::uint64_t line);
-    void translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses, Quantity walks);
+    Translation translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses,
+                          Quantity walks);
 
     const Machine& machine_;
     SharedLevel& shared_;

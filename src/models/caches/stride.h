@@ -34,7 +34,7 @@ class StridePrefetcher {
         return again && near ? address + static_cast<std::uint64_t>(distance) : kNothing;
     }
 
-    // For generated code, which does the same where nothing is to be fetched (engine/modelling/replay_code.cpp).
+    // For generated code, which does the same where nothing is to be fetched (engine/modelling/access_routines.cpp).
 
     struct Entry {
         std::uint64_t instruction = 0;
@@ -45,9 +45,9 @@ class StridePrefetcher {
         return (instruction ^ instruction >> 6) % kEntries;
     }
     const Entry* entries() const { return entries_.data(); }
+    static constexpr std::size_t kEntries = 64;
 
   private:
-    static constexpr std::size_t kEntries = 64;
     static constexpr std::int64_t kFarthest = 2048;
     std::array<Entry, kEntries> entries_{};
 };

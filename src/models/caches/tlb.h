@@ -31,9 +31,11 @@ class TlbArray {
     }
     static constexpr std::size_t words(const TlbGeometry& geometry) { return Cache::words(geometry_of(geometry)); }
 
+    /// Whether it has the page, which is then its set's most recent. If not, nothing changes.
+    bool hits(std::uint64_t page) { return present(pages_.touch(page)); }
     /// Whether it has the page. If not, it is filled with it.
     bool touch(std::uint64_t page) {
-        if (pages_.touch(page) != LineState::invalid) return true;
+        if (hits(page)) return true;
         pages_.insert(page, LineState::exclusive);
         return false;
     }
@@ -49,6 +51,7 @@ class FirstTlb {
     FirstTlb(const TlbGeometry& small, const TlbGeometry& large, std::uint64_t* memory)
         : small_(small, memory), large_(large, memory + TlbArray::words(small)) {}
 
+    bool hits(std::uint64_t small_page) { return small_.hits(small_page); }
     bool touch(std::uint64_t page, PageSize size) { return (size == PageSize::small ? small_ : large_).touch(page); }
 
   private:
@@ -62,6 +65,8 @@ class Tlb {
     Tlb() = default;
     Tlb(FirstTlb first, TlbArray* second) : first_(first), second_(second) {}
 
+    /// Whether the first level has this page of 4 KiB. If not, nothing changes.
+    bool hits(std::uint64_t page) { return first_.hits(page); }
     Translation translate(std::uint64_t address, PageSize size) {
         const std::uint64_t page = address >> (size == PageSize::small ? kSmallShift : kLargeShift);
         if (first_.touch(page, size)) return Translation::first_level;

@@ -162,7 +162,7 @@ Answer<subsystem::Source> source_of(const abi::Attr& attr, Quantity quantity) {
     subsystem::Source source = quantity == Quantity::offcore_requests ? TRY(offcore_source(attr.config1)) : row_of(quantity).source;
     if (quantity == Quantity::slow_loads) source.term[0].counter += static_cast<std::uint32_t>(attr.config1);
     if (precise_ip(attr) != 0 && (attr.sample_type & kModelledFields) != 0) source.needs_accesses = true;
-    source.needs_predictions = samples_predictions(attr);
+    source.needs_predictions = source.needs_predictions || samples_predictions(attr);
     return source;
 }
 

@@ -214,7 +214,9 @@ constexpr subsystem::Source modelled(std::uint32_t most, std::initializer_list<m
                                      std::initializer_list<models::Quantity> without = {}) {
     subsystem::Source source{.kind = subsystem::Source::Kind::counters, .modelled = true, .most_per_instruction = most};
     const auto add = [&source](models::Quantity each, std::int32_t weight) {
-        source.needs_accesses = source.needs_accesses || each < models::Quantity::conditional_mispredictions;
+        const bool predicted = each >= models::Quantity::conditional_mispredictions;
+        source.needs_predictions = source.needs_predictions || predicted;
+        source.needs_accesses = source.needs_accesses || !predicted;
         source.term[source.terms++] = {.counter = subsystem::Source::kModelled + static_cast<std::uint32_t>(each),
                                        .weight = weight};
     };

@@ -23,6 +23,7 @@ void add_counter_users(Task& task, const Event& event, std::uint32_t by) {
     const bool models = uses_models(source);
     if ((event.samples() && (faults || source.kind == Source::Kind::counters)) || models) task.counter_users[0] += by;
     if (models_accesses(source)) task.counter_users[kAccessesBit] += by;
+    if (source.needs_predictions) task.counter_users[kPredictionsBit] += by;
     if (models || models_accesses(source) || source.needs_predictions) task.counter_users[Source::kModelledBit] += by;
     if (!models && source.kind == Source::Kind::counters)
         for (std::size_t i = 0; i < source.terms; ++i)

@@ -14,6 +14,8 @@ inline constexpr std::uint64_t kNever = ~0ull;
 /// A set of counters (ActiveEvents::counters) has this bit if an event needs the models of caches and TLBs. Only those
 /// models need accesses to memory recorded; branch predictors do not.
 inline constexpr std::uint32_t kAccessesBit = 30;
+/// This bit, if an event needs the models of branch predictors.
+inline constexpr std::uint32_t kPredictionsBit = 29;
 
 /// Whether the models of caches and TLBs compute the source, or describe its samples.
 constexpr bool models_accesses(const Source& source) {

@@ -80,7 +80,7 @@ struct Source {
     bool modelled : 1 = false;  ///< computed by a model, not counted
     /// The models of caches and TLBs, which need accesses to memory recorded, compute it or describe its samples.
     bool needs_accesses : 1 = false;
-    /// The models of branch predictors describe the branches of its samples.
+    /// The models of branch predictors compute it or describe the branches of its samples.
     bool needs_predictions : 1 = false;
     /// How many of the last terms grow by system calls only; the thread checks them after each system call.
     std::uint8_t syscall_terms = 0;

@@ -173,8 +173,8 @@ const Machine& tiny() {
 
 TEST(Core, ALoadOverTheEndOfALineIsOneReferenceOneMissAndTwoLines) {
     RealMachine machine(tiny(), 1);
-    EXPECT_EQ(Source::memory, machine.core(0).access(0, 60, 8, Access::load));
-    EXPECT_EQ(Source::l1, machine.core(0).access(0, 60, 8, Access::load));
+    EXPECT_EQ(Source::memory, machine.core(0).access(0, 60, 8, Access::load).source);
+    EXPECT_EQ(Source::l1, machine.core(0).access(0, 60, 8, Access::load).source);
     const Counts& counts = machine.counts(0);
     EXPECT_EQ(2U, counts[Quantity::load_references]);
     EXPECT_EQ(1U, counts[Quantity::load_misses]);
@@ -215,7 +215,7 @@ TEST(Core, AChaseOverMoreLinesThanALevelHasMissesItEachTime) {
         RealMachine machine(tiny(), 1);
         for (unsigned round = 0; round < 3; ++round)
             for (std::uint64_t line = 0; line < lines; ++line) machine.core(0).access(0, line * 64, 8, Access::load);
-        EXPECT_EQ(source, machine.core(0).access(0, 0, 8, Access::load)) << lines << " lines";
+        EXPECT_EQ(source, machine.core(0).access(0, 0, 8, Access::load).source) << lines << " lines";
     }
 }
 
