@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """CPU time of modelled events relative to native, over the programs of bench/engine that compute.
 
-models.py ANYPERF [--quick] [--rounds N] [--machine NAME]... [--valgrind] [--only WORD]...
+models.py ANYPERF [--work N] [--rounds N] [--machine NAME]... [--valgrind] [--only WORD]...
 
-Each round runs all columns in turns; a ratio compares the least CPU times. --machine adds a column of all models for
+The programs do N hundredths of the work of bench/engine, 10 if it is not given: some take fifty times as long here. Each
+round runs all columns in turns; a ratio compares the least CPU times. --machine adds a column of all models for
 that preset: those of AMD and Arm have a TAGE-class predictor. --valgrind adds cachegrind and callgrind with caches and
 branches simulated. The aims are those of docs/promises.md."""
 import argparse
@@ -54,13 +55,13 @@ def least(command, kinds, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("anyperf")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    parser.add_argument("--work", type=int, default=10, help="in hundredths of that of bench/engine")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--machine", action="append", default=[])
     parser.add_argument("--valgrind", action="store_true")
     parser.add_argument("--only", action="append", default=[])
     arguments = parser.parse_args()
-    work = 10 if arguments.quick else 100
+    work = arguments.work
     kinds = columns(str(Path(arguments.anyperf).resolve()), arguments.machine, arguments.valgrind)
     print(f"{'':16} {'native ms':>10}" + "".join(f"{kind:>13}" for kind in kinds))
     ratios = {kind: [] for kind in kinds}

@@ -65,8 +65,8 @@ Needs needs_of(const Thread& thread) {
     return needs;
 }
 
-/// What the events that count these classes need modelled. Cycles count what misses and mispredictions cost while caches
-/// are modelled.
+/// What the events that count these classes need modelled. Cycles count what misses and mispredictions cost while
+/// caches are modelled.
 engine::Wanted modelled_by(std::uint32_t classes) {
     const bool accesses = (classes & 1u << subsystem::kAccessesBit) != 0;
     const bool predictions = (classes & 1u << subsystem::kPredictionsBit) != 0;

@@ -1,13 +1,13 @@
 // access_routines.h: generated routines that model an access which hits L1 and the first TLB.
 //
-// The problem: nearly all accesses hit, but one in eight does not hit the line that was touched last in its set, and one
-// in three fetches does not. Which one is next cannot be predicted, so a branch on it costs more than the access.
+// The problem: nearly all accesses hit, but one in eight does not hit the line that was touched last in its set, and
+// one in three fetches does not. Which one is next cannot be predicted, so a branch on it costs more than the access.
 //
 // The mechanism: if the line is not the most recent one of its set, a routine finds it by the cache's hint
 // (models/caches/cache.h), whichever way has it, and makes it so. It leaves to the model what is rare: an access over
 // the end of a line, a miss, a line that the access may not change, a page that is not the most recent one of its set.
-// Where the cache is not of tree-PLRU, the routine looks for the most recent line only. To look for a line of any way at
-// once, without the first comparison, costs more: the policy's bits of a set are then a chain through memory, which
+// Where the cache is not of tree-PLRU, the routine looks for the most recent line only. To look for a line of any way
+// at once, without the first comparison, costs more: the policy's bits of a set are then a chain through memory, which
 // accesses to one set wait for (recursive calls 1.2 times the time, Python the same).
 //
 // The routines are shared by the code of all segments, so that this code is short: the CPU's own caches of code are

@@ -48,7 +48,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void and_memory(Register to, Register base, std::int64_t displacement) {
         memory(true, 0x23, to, base, displacement);
     }
-    void or_memory(Register to, Register base, std::int64_t displacement) { memory(true, 0x0b, to, base, displacement); }
+    void or_memory(Register to, Register base, std::int64_t displacement) {
+        memory(true, 0x0b, to, base, displacement);
+    }
     /// movzx r32, byte [base + displacement]
     void load8(Register to, Register base, std::int64_t displacement) {
         rex(false, to, base), byte(0x0f), byte(0xb6), operand(to, base, displacement);
@@ -124,9 +126,7 @@ class ReplayEmitter : public x86_64::Emitter {
     /// A call of a function anywhere; changes rax.
     void call(std::uint64_t function) { mov(x86_64::rax, function), byte(0xff), byte(0xd0); }
     /// A call of code of the same memory.
-    void call_near(const std::uint8_t* code) {
-        byte(0xe8), u32(static_cast<std::uint32_t>(code - (at() + 4)));
-    }
+    void call_near(const std::uint8_t* code) { byte(0xe8), u32(static_cast<std::uint32_t>(code - (at() + 4))); }
     void ret() { byte(0xc3); }
     void clc() { byte(0xf8); }
     void stc() { byte(0xf9); }

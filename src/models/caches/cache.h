@@ -38,12 +38,12 @@ struct TreePlru {
         std::uint64_t others = ~std::uint64_t{0};  ///< all bits but those of the nodes above the leaf
         std::uint64_t away = 0;                    ///< what these become
     };
-    static constexpr unsigned kMostWays = 32;  ///< machines/machine_fields.h has no more
+    static constexpr std::size_t kMostWays = 32;  ///< machines/machine_fields.h has no more
     /// The leaves of a tree with n ways are numbered from n to 2n - 1, so one table serves trees of all sizes.
     static constexpr std::array<Path, 2 * kMostWays> paths() {
         std::array<Path, 2 * kMostWays> made{};
-        for (unsigned leaf = 2; leaf < made.size(); ++leaf) {
-            for (unsigned node = leaf; node > 1; node /= 2) {
+        for (std::size_t leaf = 2; leaf < made.size(); ++leaf) {
+            for (std::size_t node = leaf; node > 1; node /= 2) {
                 made[leaf].others &= ~(std::uint64_t{1} << (node / 2));
                 if (node % 2 == 0) made[leaf].away |= std::uint64_t{1} << (node / 2);
             }
@@ -98,7 +98,8 @@ class Cache {
 
     bool exists() const { return sets_ != 0; }
 
-    /// Where the ways, hints and the policy's bits of a cache of tree-PLRU lie, for generated code, in bytes from `from`.
+    /// Where the ways, hints and the policy's bits of a cache of tree-PLRU lie, for generated code, in bytes from
+    /// `from`.
     struct Places {
         bool hinted = false;  ///< the rest is of a cache with hints and tree-PLRU
         std::int64_t words = 0;

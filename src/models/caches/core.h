@@ -52,8 +52,8 @@ struct Found {
 
 class SharedLevel;
 
-/// Where the words of hits_code() and hits_data() lie, in bytes from the start of the core, for generated code that does
-/// the same. Equal for all cores of a machine whose memory follows their object at the same distance.
+/// Where the words of hits_code() and hits_data() lie, in bytes from the start of the core, for generated code that
+/// does the same. Equal for all cores of a machine whose memory follows their object at the same distance.
 struct ShortPath {
     struct Table {
         std::int64_t entries;  ///< words as in recent.h
@@ -112,13 +112,13 @@ class Core {
         return is_recent(address, size, recent_data_pages_) &&
                (kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line));
     }
-    /// Whether a fetch from a page of 4 KiB lies in a line of L1I, and in a page of the first TLB. They are then the most
-    /// recent ones of their sets, and the fetch counts as one that repeats. Otherwise nothing changes.
+    /// Whether a fetch from a page of 4 KiB lies in a line of L1I, and in a page of the first TLB. They are then the
+    /// most recent ones of their sets, and the fetch counts as one that repeats. Otherwise nothing changes.
     bool hits_code(std::uint64_t address, unsigned size) {
         return hits(l1_code_, recent_code_, code_tlb_, recent_code_pages_, address, size, Access::load);
     }
-    /// The same for an access to L1D. If it stores, its line becomes modified, and must not be shared. If it loads, call
-    /// load_repeated() after it.
+    /// The same for an access to L1D. If it stores, its line becomes modified, and must not be shared. If it loads,
+    /// call load_repeated() after it.
     bool hits_data(std::uint64_t address, unsigned size, Access kind) {
         return hits(l1_data_, recent_data_, data_tlb_, recent_data_pages_, address, size, kind);
     }
@@ -176,7 +176,8 @@ class Core {
         return true;
     }
     Source fetch_anew(std::uint64_t address, unsigned size, PageSize page);
-    AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page);
+    AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
+                            PageSize page);
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
         const std::uint64_t wanted = stride_.next(instruction, address);
