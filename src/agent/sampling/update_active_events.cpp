@@ -67,7 +67,7 @@ Needs needs_of(const Thread& thread) {
 
 /// What the events that count these classes need modelled. Cycles count what misses and mispredictions cost while
 /// caches are modelled.
-engine::Wanted modelled_by(std::uint32_t classes) {
+engine::WantedModels modelled_by(std::uint32_t classes) {
     const bool accesses = (classes & 1u << subsystem::kAccessesBit) != 0;
     const bool predictions = (classes & 1u << subsystem::kPredictionsBit) != 0;
     return {.accesses = accesses,

@@ -90,8 +90,8 @@ void free_models(ThreadModels& old) {
 }
 
 /// What is modelled of some thread.
-Wanted wanted_of_any(Modelling& modelling) {
-    Wanted any;
+WantedModels wanted_of_any(Modelling& modelling) {
+    WantedModels any;
     const LockGuard held{modelling.lock};
     for (const ThreadModels* models = modelling.threads; models != nullptr; models = models->next) {
         any.accesses = any.accesses || models->wanted.accesses;
@@ -105,7 +105,7 @@ Wanted wanted_of_any(Modelling& modelling) {
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     Modelling& modelling = engine.modelling;
-    const Wanted wanted = wanted_of_any(modelling);
+    const WantedModels wanted = wanted_of_any(modelling);
     const bool accesses = wanted.accesses;
     x86_64::Counting& counting = engine.counting;
     const bool predicting = wanted.any() && !accesses && x86_64::can_predict_in_code(machine_of(engine).branches);
@@ -140,9 +140,9 @@ void touch_models(Thread& thread) {
     if (thread.engine->counting.predicting) touch(thread.predictors, sizeof thread.predictors);
 }
 
-void set_modelling(Thread& thread, Wanted wanted) {
+void set_modelling(Thread& thread, WantedModels wanted) {
     const bool is_modelled = thread.models != nullptr;
-    const bool same = wanted == (is_modelled ? thread.models->wanted : Wanted{});
+    const bool same = wanted == (is_modelled ? thread.models->wanted : WantedModels{});
     // The child of a fork has its parent's translations.
     const x86_64::Counting& counting = thread.engine->counting;
     const bool records_for_none =

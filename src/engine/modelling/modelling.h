@@ -24,16 +24,16 @@
 namespace anyperf::engine {
 
 /// What a thread's events need modelled.
-struct Wanted {
+struct WantedModels {
     bool accesses = false;     ///< caches and TLBs
     bool predictions = false;  ///< branch predictors
     bool any() const { return accesses || predictions; }
-    bool operator==(const Wanted&) const = default;
+    bool operator==(const WantedModels&) const = default;
 };
 
 /// Models from now on what is wanted of `thread`, which is the caller. Threads leave translations that record less at
 /// the next exit.
-void set_modelling(Thread& thread, Wanted wanted);
+void set_modelling(Thread& thread, WantedModels wanted);
 
 /// Called when a thread ends, or before another thread frees its memory.
 void end_modelling(Thread& thread);

@@ -42,7 +42,7 @@ struct ThreadModels {
     NotedAccesses noted;
     NotedBranches noted_branches;  ///< of the records that are being replayed
     bool notes = false;            ///< accesses are noted: an event samples what an instruction accessed
-    Wanted wanted;
+    WantedModels wanted;
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is
     std::uint64_t core_bytes = 0;  ///< size of the mapping at whose start `core` is; 0: `core` is the process's
