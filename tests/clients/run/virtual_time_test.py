@@ -123,6 +123,7 @@ class VirtualTime(unittest.TestCase):
             if shutil.which(str(command[0])) is None:
                 continue
             with self.subTest(name):
+                count_and_output(*command)  # CPython may write what it has compiled of its library, which it then reads
                 results = [count_and_output(*command) for _ in range(10)]
                 self.assertEqual(len(set(results)), 1, results)
                 self.assertTrue(results[0][1].strip())
