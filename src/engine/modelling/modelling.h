@@ -20,16 +20,9 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/modelling/wanted_models.h"
 
 namespace anyperf::engine {
-
-/// What a thread's events need modelled.
-struct WantedModels {
-    bool accesses = false;     ///< caches and TLBs
-    bool predictions = false;  ///< branch predictors
-    bool any() const { return accesses || predictions; }
-    bool operator==(const WantedModels&) const = default;
-};
 
 /// Models from now on what is wanted of `thread`, which is the caller. Threads leave translations that record less at
 /// the next exit.

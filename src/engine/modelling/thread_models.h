@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "engine/modelling/modelling.h"
 #include "engine/modelling/noted_branches.h"
+#include "engine/modelling/wanted_models.h"
 #include "engine/x86_64/cpu/thread.h"
 #include "models/branches/branch_unit.h"
 #include "models/caches/core.h"
