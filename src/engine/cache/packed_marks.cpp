@@ -11,6 +11,9 @@ constexpr std::uint8_t kWhole = 1 << 6;
 constexpr std::uint8_t kCounted = 1 << 7;
 
 constexpr std::size_t kHalf = sizeof(Mark) / 2;
+// The first half of a Mark as a number: 16 bits for the code, then the length, the segment's begin and the registers.
+constexpr unsigned kLengthShift = 16;
+constexpr std::uint32_t kNothingBorrowed = std::uint32_t{Mark::kNotLent} << 21 | std::uint32_t{Mark::kNone} << 24;
 constexpr unsigned kGroup = 7;  ///< bits
 constexpr std::uint8_t kMore = 1 << kGroup;
 
@@ -19,10 +22,6 @@ std::uint32_t counted_of(const Mark& mark) {
     std::uint32_t counted;
     __builtin_memcpy(&counted, reinterpret_cast<const std::uint8_t*>(&mark) + kHalf, sizeof counted);
     return counted;
-}
-
-void set_counted(Mark& mark, std::uint32_t counted) {
-    __builtin_memcpy(reinterpret_cast<std::uint8_t*>(&mark) + kHalf, &counted, sizeof counted);
 }
 
 std::uint8_t* put_groups(std::uint32_t value, std::uint8_t* to) {
@@ -58,27 +57,27 @@ std::size_t pack_marks(std::span<const Mark> marks, std::uint8_t* to) {
 }
 
 Mark MarkReader::next() {
-    const std::size_t expected = mark_.host + std::size_t{mark_.guest_length};
     const std::uint8_t first = *at_++;
+    std::uint32_t half = 0;
     if ((first & kWhole) != 0) {
-        __builtin_memcpy(static_cast<void*>(&mark_), at_, kHalf);
+        __builtin_memcpy(&half, at_, kHalf);
         at_ += kHalf;
+        half &= ~(std::uint32_t{kLength | kBeginsSegment} << kLengthShift);
     } else {
-        mark_.host = static_cast<std::uint16_t>(expected + ((first & kDistance) != 0 ? *at_++ : 0));
-        mark_.lent = Mark::kNotLent;
-        mark_.spilled = Mark::kNone;
+        const std::uint64_t expected = mark_ + (mark_ >> kLengthShift & kLength);
+        half = static_cast<std::uint16_t>(expected + ((first & kDistance) != 0 ? *at_++ : 0)) | kNothingBorrowed;
     }
-    mark_.guest_length = first & kLength;
-    mark_.begins_segment = (first & kBeginsSegment) != 0;
-    if ((first & kCounted) == 0) return mark_;
+    half |= static_cast<std::uint32_t>(first & (kLength | kBeginsSegment)) << kLengthShift;
+    mark_ = mark_ >> 32 << 32 | half;
+    if ((first & kCounted) == 0) return last();
     std::uint32_t counted = 0;
     unsigned shift = 0;
     for (std::uint8_t group = kMore; (group & kMore) != 0; shift += kGroup) {
         group = *at_++;
         if (shift < 32) counted |= std::uint32_t{group & (kMore - 1u)} << shift;
     }
-    set_counted(mark_, counted);
-    return mark_;
+    mark_ = std::uint64_t{counted} << 32 | half;
+    return last();
 }
 
 bool MarkReader::next_before(const std::uint8_t* end) {
@@ -102,9 +101,13 @@ Marks::Marks(const Block& block) : block_(block) {
 }
 
 std::uint64_t Marks::address_after(std::size_t index, std::uint64_t address) const {
-    address += mark_[index].guest_length;
-    if (!block_.trace) return address;
-    for (const TracePiece* piece = block_.pieces(); !piece->is_end(); ++piece)
+    return engine::address_after(block_, index, mark_[index], address);
+}
+
+std::uint64_t address_after(const Block& block, std::size_t index, const Mark& mark, std::uint64_t address) {
+    address += mark.guest_length;
+    if (!block.trace) return address;
+    for (const TracePiece* piece = block.pieces(); !piece->is_end(); ++piece)
         if (piece->first == index + 1) return piece->pc();
     return address;
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,14 +38,18 @@ class MarkReader {
     Mark next();
     /// Reads a mark of bytes that may be damaged. False if it does not end by `end`.
     bool next_before(const std::uint8_t* end);
-    const Mark& last() const { return mark_; }
+    Mark last() const { return std::bit_cast<Mark>(mark_); }
     /// Where the next mark begins.
     const std::uint8_t* at() const { return at_; }
 
   private:
     const std::uint8_t* at_;
-    Mark mark_{.spilled = Mark::kNone};
+    // A Mark as a number: to store its fields one by one and to load them together would wait for the stores.
+    std::uint64_t mark_ = std::bit_cast<std::uint64_t>(Mark{});
 };
+
+/// The application's address of the instruction after that of `index`, which has this mark and is at `address`.
+std::uint64_t address_after(const Block& block, std::size_t index, const Mark& mark, std::uint64_t address);
 
 /// All marks of a block.
 class Marks {

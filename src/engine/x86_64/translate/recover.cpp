@@ -98,26 +98,39 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
     }
 }
 
-void uncount_rest(Thread& thread, const BlockPosition& place) {
-    if (!place.counted) return;
+namespace {
+
+/// Uncounts the rest of the segment at `place`. `marks`: the next one is that of the place.
+void uncount_rest(Thread& thread, const BlockPosition& place, MarkReader marks) {
     note_exact_rest(thread, place);
     if (place.block->counted == 0) return;
     note_ran(thread, place);
     const ClassSet open = place.block->counted | bit(Class::instructions) | kCountsTwice;
-    const Marks marks{*place.block};
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
-        if (i > place.index && marks[i].begins_segment != 0) break;
-        count_classes(thread, marks[i].classes() & open, -1, place.block->budgeted);
-        if ((place.block->counted & kCostRows) != 0) uncount_cost(thread, marks[i]);
+        const Mark mark = marks.next();
+        if (i > place.index && mark.begins_segment != 0) break;
+        count_classes(thread, mark.classes() & open, -1, place.block->budgeted);
+        if ((place.block->counted & kCostRows) != 0) uncount_cost(thread, mark);
     }
 }
 
+}  // namespace
+
+void uncount_rest(Thread& thread, const BlockPosition& place) {
+    if (!place.counted) return;
+    MarkReader marks{*place.block};
+    for (std::size_t i = 0; i < place.index; ++i) marks.next();
+    uncount_rest(thread, place, marks);
+}
+
+// The end of each budget comes here, so marks are read one after the other: to unpack all first halved the rate of
+// samples that a thread can write.
 void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
     BlockPosition place{&block, 0, block.pc, true, true};
-    const Marks marks{block};
+    MarkReader marks{block};
     for (; place.index < block.instructions && place.pc != pc; ++place.index)
-        place.pc = marks.address_after(place.index, place.pc);
-    uncount_rest(thread, place);
+        place.pc = address_after(block, place.index, marks.next(), place.pc);
+    uncount_rest(thread, place, marks);
 }
 
 // The charge is computed anew from the marks as tuple_of() in count.cpp computed it.
@@ -130,9 +143,10 @@ ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
     MarkReader marks{block};
     for (std::size_t i = 0; i < first; ++i) segment.pc += marks.next().guest_length;
     std::size_t index = first;
-    do {
-        segment.instructions += marks.next().plain_classes & bit(Class::instructions);
-    } while (++index < block.instructions && MarkReader{marks}.next().begins_segment == 0);
+    for (Mark mark = marks.next(); index == first || mark.begins_segment == 0; mark = marks.next()) {
+        segment.instructions += mark.plain_classes & bit(Class::instructions);
+        if (++index >= block.instructions) break;
+    }
     return segment;
 }
 
