@@ -85,7 +85,7 @@ void add_step(Thread& thread, const Block& step) {
     if (path.count == 0) path = {};
     path.pc[path.count++] = step.pc;
     path.instructions += step.instructions;
-    const Mark branch = Marks{step}[step.instructions - 1u];
+    const Mark branch = mark_at(step, step.instructions - 1u);
     path.last_branch = step.pc + step.guest_bytes - branch.guest_length;
     path.last_classes = branch.classes();
 }

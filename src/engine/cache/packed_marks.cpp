@@ -95,6 +95,12 @@ bool MarkReader::next_before(const std::uint8_t* end) {
     return true;
 }
 
+Mark mark_at(const Block& block, std::size_t index) {
+    MarkReader reader{block};
+    for (std::size_t i = 0; i < index; ++i) reader.next();
+    return reader.next();
+}
+
 Marks::Marks(const Block& block) : block_(block) {
     MarkReader reader{block};
     for (std::size_t i = 0; i <= block.instructions; ++i) mark_[i] = reader.next();

@@ -48,6 +48,9 @@ class MarkReader {
     std::uint64_t mark_ = std::bit_cast<std::uint64_t>(Mark{});
 };
 
+/// One mark of a block. For many of them use a MarkReader or Marks.
+Mark mark_at(const Block& block, std::size_t index);
+
 /// The application's address of the instruction after that of `index`, which has this mark and is at `address`.
 std::uint64_t address_after(const Block& block, std::size_t index, const Mark& mark, std::uint64_t address);
 

@@ -93,8 +93,8 @@ class Pool {
     std::size_t rest_room() const { return sizeof(T) * std::size_t{capacity_ - boundary_}; }
 
     T* records_ = nullptr;
-    T* beside_ = nullptr;         ///< the records with numbers below `boundary_`
-    std::uint32_t boundary_ = 0;  ///< 0: there are none beside
+    T* beside_ = nullptr;         ///< the records with numbers below `boundary_`, beside the table of indirect entries
+    std::uint32_t boundary_ = 0;  ///< 0: no records are in the large page
     PagesAhead pages_;
     std::uint32_t capacity_ = 0;
     std::uint32_t used_ = 0;

@@ -70,7 +70,6 @@ class ReplayEmitter : public x86_64::Emitter {
     void sub32(Register to, Register from) { registers(false, 0x2b, to, from); }
     void xor_(Register to, Register from) { registers(true, 0x33, to, from); }
     void xor32(Register to, Register from) { registers(false, 0x33, to, from); }
-    void or32(Register to, Register from) { registers(false, 0x0b, to, from); }
     void cmp(Register a, Register b) { registers(true, 0x3b, a, b); }
     void cmp32(Register a, Register b) { registers(false, 0x3b, a, b); }
     void test(Register a, Register b) { registers(true, 0x85, b, a); }

@@ -101,7 +101,7 @@ ShortPath Core::short_path() const {
     const auto table = [&](const Recent& recent) {
         return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
     };
-    // By the rule of cachegrind no line is modified, so a store never finds one: it takes the full path.
+    // By the rule of cachegrind no line is modified, so generated code leaves all stores to hits_data().
     return {.code = {table(recent_code_), table(recent_code_pages_), l1_code_.places(this)},
             .data = {table(recent_data_), table(recent_data_pages_),
                      machine_.request == Request::line ? l1_data_.places(this) : Cache::Places{}},
@@ -179,7 +179,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     const bool is_code = &first == &l1_code_;
     bool missed = false;
     for (std::uint64_t number = from; number <= to; ++number) {
-        // Without the modified mark: in this mode lines have no states, so every store takes the full path.
+        // Without the modified mark: in this mode lines have no states, so no store repeats.
         recent_of(first).set(number);
         if (present(first.touch(number))) continue;
         first.insert(number, LineState::exclusive);

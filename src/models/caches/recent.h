@@ -41,10 +41,9 @@ class Recent {
     const std::uint64_t* entries() const { return entries_; }
     std::uint64_t mask() const { return mask_; }
 
+  private:
     /// The entry of a line or page that is not modified; that of a modified one is greater by 1.
     static constexpr std::uint64_t entry(std::uint64_t number) { return (number + 1) << 1; }
-
-  private:
     std::uint64_t& entry_of(std::uint64_t number) const { return entries_[number & mask_]; }
 
     std::uint64_t* entries_ = nullptr;

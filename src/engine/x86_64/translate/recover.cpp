@@ -34,7 +34,7 @@ BlockPosition locate(Block& block, std::uint64_t host) {
 
 // rsp is never spilled; its number fills the unused nibbles of Mark::spilled.
 void restore_spilled(const Thread& thread, const BlockPosition& place, Registers& registers) {
-    const std::uint8_t spilled = Marks{*place.block}[place.index].spilled;
+    const std::uint8_t spilled = mark_at(*place.block, place.index).spilled;
     if (spilled == Mark::kDisplacedSource) {
         registers.r[rsi] -= thread.gs_base;
         return;
@@ -44,7 +44,7 @@ void restore_spilled(const Thread& thread, const BlockPosition& place, Registers
 }
 
 void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers) {
-    const unsigned reg = Marks{*place.block}[place.index].lent;
+    const unsigned reg = mark_at(*place.block, place.index).lent;
     if (reg != Mark::kNotLent && place.counted) registers.r[reg] = thread.lent;
 }
 

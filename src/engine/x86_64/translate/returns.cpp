@@ -184,7 +184,7 @@ void finish_return(const Thread& thread, Registers& registers) {
 
 PairedFault recover_paired(const Thread& thread, std::uint64_t host, BlockPosition& place, Registers& registers) {
     const Block& block = *place.block;
-    const Mark mark = Marks{block}[place.index];
+    const Mark mark = mark_at(block, place.index);
     if (place.index == block.instructions && host > address_of(block.host) + mark.host) {  // in a tail
         const bool popping = is_at(host, kPopPad);
         if (!popping && !is_at(host, kPushReturn)) return PairedFault::none;
