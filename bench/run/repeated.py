@@ -172,7 +172,7 @@ PROGRAMS = {
     "sort --parallel=4": ("sort", shell("sort --parallel=4 -S 20M numbers | cksum"), "numbers"),
     "rclone": ("rclone", ["rclone", "--config", "/dev/null", "copy", "sources", "copy"], "sources"),
     "ripgrep -j4": ("rg", ["rg", "-j4", "-c", "value", "sources"], "sources"),
-    "fd -j4": ("fd", ["fd", "-j4", "unit", "sources"], "sources"),
+    "fd -j4": ("fdfind", ["fdfind", "-j4", "unit", "sources"], "sources"),
     "redis": ("redis-server", [PYTHON, "main.py"], {"main.py": REDIS}),
     "pipeline": ("sort", shell("seq 20000 | tr 1 2 | sort -n | uniq -c | sort -rn | head -5"), {}),
 }

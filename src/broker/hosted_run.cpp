@@ -195,6 +195,7 @@ std::expected<std::span<std::byte>, int> HostedRun::map(int event, std::size_t b
     request.length = bytes;
     request.prot = overwrite ? PROT_READ : PROT_READ | PROT_WRITE;
     request.flags = MAP_SHARED;
+    request.inherited_without_cpu = true;
     using Mapped = std::expected<subsystem::Mapping, int>;
     const auto mapped = server_->call_subsystem([&](Subsystem& subsystem, const TaskId& self) -> Mapped {
         request.caller = self;

@@ -75,7 +75,7 @@ class HostedRun {
     int ioctl(int event, std::uint32_t request, std::uint64_t argument);
     void close(int event);
     /// mmap(2) of the event: its ring, header page first. -errno on failure. The memory is shared with the programs of
-    /// the run, which may write anything there.
+    /// the run, which may write anything there. An event with `inherit` needs no CPU.
     std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite);
     /// Ends the mapping of the event that map() made.
     void unmap(int event);

@@ -1,7 +1,7 @@
 // open_set.h: opens sampled events on tasks and CPUs and maps their rings. There is one ring for each CPU, and all
 // events that are bound to the CPU write to it (PERF_EVENT_IOC_SET_OUTPUT). The kernel refuses to map the ring of an
 // inherited event that is not bound to a CPU (perf_mmap()), so a task's event is opened once for each CPU, as perf
-// does.
+// does. A run that this process hosts maps it: there events are bound to no CPU and have one ring.
 //
 // Opening is a loop. When an open is refused, react() decides by the errno what can be left out: precision that the CPU
 // does not have, kernel mode that the user may not see, flags that an older kernel does not know. Then all events are
@@ -36,7 +36,7 @@ using ExplainFilter = Error (*)(const events::Event&, const std::string& filter,
 
 struct OpenRequest {
     std::vector<SampledEvent> events;
-    std::vector<counting::Place> places;  ///< each with a CPU; those of one CPU share its ring
+    std::vector<counting::Place> places;  ///< those of one CPU share its ring; CPU -1: of all CPUs
     std::size_t ring_bytes = 0;           ///< data of a ring: a power of two pages
     bool ring_bytes_are_wanted = false;   ///< the user chose `ring_bytes`; else rings shrink if memory cannot be locked
     bool stacks_may_shrink = false;       ///< the user did not choose how many bytes of a stack are copied

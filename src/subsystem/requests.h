@@ -57,6 +57,9 @@ struct MapRequest {
     std::uint64_t offset = 0;
     std::int32_t prot = 0;   ///< PROT_*
     std::int32_t flags = 0;  ///< MAP_*
+    /// The event may have `inherit` and no CPU. perf_mmap() refuses that, so that not all children of a task write to
+    /// one ring. Only the recorder that hosts the run may ask for it.
+    bool inherited_without_cpu = false;
 };
 
 /// Where a mapping is in the shared memory. The host ends each successful `map` with one `unmap`.

@@ -24,6 +24,21 @@ int main(int count, char** words) {
 }
 """
 
+MIGRATING = r"""
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+int main(int count, char** words) {
+    for (int moves = 0; moves < 200; ++moves) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(atoi(words[1 + moves % 2]), &one);
+        sched_setaffinity(0, sizeof one, &one);
+        for (volatile int i = 0; i < 1000; ++i) {}
+    }
+}
+"""
+
 
 class Recorder(Case):
     """Records a program with a hot function."""
@@ -105,6 +120,18 @@ class Record(Recorder):
         self.assert_perf_agrees()
         events = {row["event"] for row in json.loads(report("-i", self.path, "--json").stdout)}
         self.assertEqual(len(events), 2)
+
+    def test_virtual_periods_go_on_when_a_thread_changes_its_cpu(self):
+        first, *others = [cpu for cpu in sorted(os.sched_getaffinity(0)) if cpu < 10]
+        if not others:
+            self.skipTest("there is one CPU")
+        subprocess.run(["cc", "-O1", "-x", "c", "-", "-o", self.program], input=MIGRATING, text=True, check=True, timeout=60)
+
+        def samples(*cpus):
+            # At fixed addresses: the loader's instructions depend on where things are.
+            run("setarch", "-R", ANYPERF, "record", "--virtual", "-e", "instructions:u", "-c", "1009", "-o", self.path, "--", self.program, *cpus)
+            return run(ANYPERF, "script", "-i", self.path, "-F", "ip,sym").stdout
+        self.assertEqual(samples(first, others[0]), samples(first, first))
 
     def test_a_default_event_is_recorded_on_every_machine(self):
         self.record()

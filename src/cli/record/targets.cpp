@@ -62,9 +62,18 @@ Result<std::vector<pid_t>> Targets::tasks(pid_t command) {
     return threads;
 }
 
-/// Each thread on each CPU: the kernel maps no ring of an inherited event without a CPU (recording/open_set.h).
+/// The CPUs on which each task is recorded. The kernel maps no ring of an inherited event without a CPU
+/// (recording/open_set.h), so there it is each one. A hosted run maps it. So its samples do not depend on when the
+/// kernel moves a thread to another CPU: events that are bound to CPUs count their periods apart.
+std::vector<int> Targets::cpus() const {
+    if (!options_.cpus.empty()) return options_.cpus;
+    if (plan_.hosted && !options_.is_cpu_wide()) return {-1};
+    return kernel_.online_cpus();
+}
+
+/// Each thread on each of the CPUs.
 Result<std::vector<Place>> Targets::places(pid_t command) {
-    auto cpus = options_.cpus.empty() ? kernel_.online_cpus() : options_.cpus;
+    const auto cpus = this->cpus();
     const auto threads = TRY(tasks(command));
     if (options_.cgroup.has_value()) {
         const std::string directory = TRY(host::cgroup_directory(host::Root{}, *options_.cgroup));
@@ -96,12 +105,15 @@ Error Targets::explain(const events::Event& event, const Place& place, int errno
                                  errno_value, event.name);
 }
 
-/// The size of a ring without -m.
+/// The size of a ring without -m. A single ring for all CPUs is as large as theirs would be together.
 std::size_t Targets::default_ring(const std::vector<Place>& places) const {
-    if (options_.sampling.call_graph != recording::CallGraph::stacks && !options_.off_cpu) return kDefaultRing;
     std::set<int> cpus;
     for (const Place& place : places) cpus.insert(place.cpu);
-    return std::clamp(std::bit_floor(kAllRings / std::max<std::size_t>(cpus.size(), 1)), kDefaultRing, kLargestRing);
+    const std::size_t rings = std::max<std::size_t>(cpus.size(), 1);
+    const bool stacks = options_.sampling.call_graph == recording::CallGraph::stacks || options_.off_cpu;
+    const bool for_all_cpus = cpus.contains(-1);
+    const std::size_t wanted = for_all_cpus ? kDefaultRing * std::bit_ceil(kernel_.online_cpus().size()) : kDefaultRing;
+    return std::clamp(stacks ? std::bit_floor(kAllRings / rings) : wanted, kDefaultRing, kLargestRing);
 }
 
 Result<recording::OpenRequest> Targets::request(pid_t command) {

@@ -31,6 +31,7 @@ class Targets {
   private:
     Result<std::vector<counting::Place>> places(pid_t command);
     Result<std::vector<pid_t>> tasks(pid_t command);
+    std::vector<int> cpus() const;
     std::size_t default_ring(const std::vector<counting::Place>& places) const;
     Error explain(const events::Event& event, const counting::Place& place, int errno_value) const;
 

@@ -36,7 +36,7 @@ Ring ring_of(World& world, RingIndex index) {
 
 Answer<> check_mapping(const Event& event, const MapRequest& request) {
     if ((request.prot & PROT_EXEC) != 0) return refuse(EPERM, "a ring can't be mapped with PROT_EXEC");
-    if (event.cpu == -1 && event.flag(flag("inherit")))
+    if (event.cpu == -1 && event.flag(flag("inherit")) && !request.inherited_without_cpu)
         return refuse(EINVAL, "an event with inherit can be mapped only if it is bound to a CPU");
     if ((request.flags & MAP_TYPE) != MAP_SHARED && (request.flags & MAP_TYPE) != MAP_SHARED_VALIDATE)
         return refuse(EINVAL, "a ring must be mapped with MAP_SHARED");
