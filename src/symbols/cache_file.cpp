@@ -58,6 +58,11 @@ std::optional<CacheFile> map_cache_file(const std::string& path) {
                      {static_cast<const std::byte*>(mapped), size}};
 }
 
+// Pages of a private mapping that nobody has written to are those of the file.
+void give_back(const CacheFile& file) {
+    madvise(const_cast<std::byte*>(file.bytes.data()), file.bytes.size(), MADV_DONTNEED);
+}
+
 bool write_cache_file(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces) {
     std::error_code failed;
     std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), failed);

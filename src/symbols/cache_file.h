@@ -22,6 +22,10 @@ struct CacheFile {
     std::span<const std::byte> bytes;
 };
 
+/// Gives the memory of the file back to the kernel: of a large table that was checked as a whole only some pages are
+/// used again. A later access reads them again.
+void give_back(const CacheFile& file);
+
 /// Nothing if there is no such file, if it is empty, or if it is not a regular file of this user.
 std::optional<CacheFile> map_cache_file(const std::string& path);
 

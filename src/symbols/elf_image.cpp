@@ -78,6 +78,11 @@ Result<ElfImage> ElfImage::open(const std::string& path) {
     return image;
 }
 
+// Only a file has a path. Its mapping is never written to, so its pages are those of the file.
+void ElfImage::give_back() const {
+    if (!path_.empty()) madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
+}
+
 Result<ElfImage> ElfImage::of(std::vector<std::byte> bytes) {
     const auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
     return parse(owner, *owner);

@@ -62,6 +62,9 @@ class ElfImage {
     /// An image in memory, such as the vDSO. Fails if it is not ELF.
     static Result<ElfImage> of(std::vector<std::byte> bytes);
 
+    /// Gives the memory of a file back to the kernel, after a pass over much of it. A later access reads it again.
+    void give_back() const;
+
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Section>& sections() const { return sections_; }
 

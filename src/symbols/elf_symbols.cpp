@@ -107,6 +107,8 @@ SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded, SymbolKin
     const std::size_t without_stubs = table.size();
     add_plt(loaded, table);
     if (table.size() != without_stubs) table.finish();
+    names.give_back();
+    loaded.give_back();
     return table;
 }
 
