@@ -19,7 +19,7 @@
 #include <cstring>
 
 #include "perfdata/byte_order.h"
-#include "perfdata/bytes/decompressor.h"
+#include "perfdata/bytes/compressed_records.h"
 #include "perfdata/bytes/directory.h"
 #include "perfdata/bytes/input.h"
 #include "perfdata/event_table.h"
@@ -86,7 +86,7 @@ struct Reader::State {
     void take_kernel_record(const Piece& record, RecordHeader head);
     void take_event_record(const Piece& record, bool is_sample, std::uint32_t event);
     void take_user_record(const Piece& record, RecordHeader head);
-    void take_compressed(const Piece& record, std::size_t header_size);
+    void take_compressed(const Piece& record, RecordType type);
     void take_header_attr(Bytes record);
     void take_feature(Bytes record);
     void take_event_update(Bytes record);
@@ -136,10 +136,9 @@ struct Reader::State {
     Summary summary;
     Consumer* consumer = nullptr;
     RoundQueue waiting;
-    Decompressor decompressor;
+    CompressedRecords compressed;
     SimpleperfRecords simpleperf;
-    std::vector<std::byte> unpacked;  // records of a compressed stream, from a record's begin on
-    std::vector<std::byte> scratch;   // a record of the other byte order, after the swap
+    std::vector<std::byte> scratch;                                // a record of the other byte order, after the swap
     std::unordered_map<std::uint64_t, std::uint64_t> last_values;  // of events that a leader reads, by id
     std::uint64_t delivered = 0;                                   // the newest time that was passed on
     std::size_t walked = 0, touched = 0;  // in the mapped file: how far walk() is; bytes since the last drop()
@@ -313,16 +312,14 @@ void Reader::State::read_rings() {
 void Reader::State::read_piece(RingFile& file) {
     const Bytes all = file.input.mapped();
     ring = &file;
-    std::swap(decompressor, file.decompressor);
-    std::swap(unpacked, file.unpacked);
+    std::swap(compressed, file.compressed);
     std::swap(skip, file.skip);
     const std::size_t begin = file.at;
     file.at += walk({all.subspan(begin, std::min(kRingPiece, all.size() - begin)), begin, Memory::mapped});
     if (!stopped && file.at == begin)
         fail(begin, fmt::format("the last record is cut: {} bytes are left", all.size() - begin));
     if (std::exchange(stopped, false)) file.at = all.size();
-    std::swap(decompressor, file.decompressor);
-    std::swap(unpacked, file.unpacked);
+    std::swap(compressed, file.compressed);
     std::swap(skip, file.skip);
     ring = nullptr;
     const std::byte* lowest = waiting.lowest_in(all);
@@ -490,39 +487,18 @@ void Reader::State::take_user_record(const Piece& record, RecordHeader head) {
             facts.build_ids.push_back(read_build_id(record.bytes.subspan(kRecordHeader), head.misc, header.foreign));
             return;
         case RecordType::finished_round: return end_round();
-        case RecordType::compressed: return take_compressed(record, kRecordHeader);
-        case RecordType::compressed2: return take_compressed(record, kRecordHeader + 8);
+        case RecordType::compressed:
+        case RecordType::compressed2: return take_compressed(record, head.type);
         default: return;
     }
 }
 
-// A COMPRESSED record inside a compressed record would unpack into the buffer that is being walked over. perf writes
-// none, so it is refused as damage.
-void Reader::State::take_compressed(const Piece& record, std::size_t header_size) {
-    if (!record.is_of_file() && &record.bytes.front() >= unpacked.data() &&
-        &record.bytes.front() < unpacked.data() + unpacked.size())
-        return fail(record.offset, "a compressed record contains another one");
-    Bytes packed = record.bytes.subspan(std::min(header_size, record.bytes.size()));
-    if (header_size > kRecordHeader) {
-        Cursor size{record.bytes.subspan(kRecordHeader), header.foreign};
-        const std::uint64_t data = size.u64();
-        // perf 6.16 and some after it wrote the size of a whole flush here, also where it took several records.
-        if (data > packed.size())
-            return fail(record.offset, fmt::format("COMPRESSED2 claims {} bytes and has {} (a fault of perf 6.16)",
-                                                   data, packed.size()));
-        packed = packed.first(data);
-    }
-    decompressor.feed(packed);
-    for (;;) {
-        const auto more = decompressor.unpack(unpacked);
-        if (!more) return fail(record.offset, more.error().cause);
-        if (!*more) return;
+void Reader::State::take_compressed(const Piece& record, RecordType type) {
+    const auto done = compressed.unpack(record.bytes, type, header.foreign, [&](Bytes unpacked) {
         const std::size_t used = walk({unpacked, record.offset, Memory::passing});
-        if (stopped) return;
-        // The stream of unpacked bytes may break anywhere in a record, also in its header. The rest stays until the
-        // next record.
-        unpacked.erase(unpacked.begin(), unpacked.begin() + static_cast<std::ptrdiff_t>(used));
-    }
+        return stopped ? std::nullopt : std::optional{used};
+    });
+    if (!done) fail(record.offset, done.error().cause);
 }
 
 /// HEADER_ATTR of pipe mode: the attr, whose own `size` says where the ids begin. 64 is PERF_ATTR_SIZE_VER0.

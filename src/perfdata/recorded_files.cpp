@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "perfdata/bytes/text_of.h"
+
 namespace anyperf::perfdata {
 
 RecordedFile::Kind recorded_kind(std::uint64_t number) {
@@ -63,10 +65,6 @@ MessageField take_field(Cursor& cursor) {
         default: cursor.fail();
     }
     return field;
-}
-
-std::string text_of(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // The numbers are those of record_file.proto.

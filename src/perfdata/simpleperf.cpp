@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "perfdata/bytes/text_of.h"
+
 namespace anyperf::perfdata {
 
 namespace {
 
 /// Longer records, also joined ones, are dropped; kallsyms of a phone has some 10 MB.
 constexpr std::size_t kMostPieces = 64 << 20;
-
-std::string text_of(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 }  // namespace
 

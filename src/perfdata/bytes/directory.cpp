@@ -34,6 +34,19 @@ std::string header_path(const std::string& path) {
     return path != "-" && std::filesystem::is_directory(path, error) ? path + "/data" : path;
 }
 
+bool is_recording_directory(const std::string& path) {
+    std::error_code error;
+    bool has_header = false;
+    for (std::filesystem::directory_iterator each{path, error}, end; !error && each != end; each.increment(error)) {
+        std::error_code no_file;
+        const std::string name = each->path().filename().string();
+        if (each->is_symlink(no_file) || !each->is_regular_file(no_file) || (name != "data" && !number_of(name)))
+            return false;
+        has_header = has_header || name == "data";
+    }
+    return !error && has_header;
+}
+
 Result<std::vector<RingFile>> open_ring_files(const std::string& path) {
     std::vector<RingFile> files;
     if (header_path(path) == path) return files;
@@ -50,8 +63,7 @@ Result<std::vector<RingFile>> open_ring_files(const std::string& path) {
         Input input = TRY(Input::open(file));
         if (input.is_stream())
             return std::unexpected(Error{fmt::format("cannot read {}", file.string()), "it is not a regular file", {}});
-        files.push_back(
-            {.input = std::move(input), .name = file.filename().string(), .decompressor = {}, .unpacked = {}});
+        files.push_back({.input = std::move(input), .name = file.filename().string(), .compressed = {}});
     }
     return files;
 }
