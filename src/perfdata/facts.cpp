@@ -229,6 +229,10 @@ void read_meta_info(Cursor& cursor, Facts& facts) {
     }
 }
 
+void read_directory_format(Cursor& cursor, Facts& facts) {
+    facts.directory_version = cursor.u64();
+}
+
 /// How a feature is read. One without a reader has nothing that reports or exports show, except BUILD_ID and
 /// EVENT_DESC: their functions need the byte order, so read_feature() calls them itself.
 struct Row {
@@ -261,7 +265,7 @@ constexpr std::array kRows{
     Row{Feature::sample_time, "SAMPLE_TIME", read_sample_time},
     Row{Feature::memory_topology, "MEM_TOPOLOGY", read_memory_topology},
     Row{Feature::clock_id, "CLOCKID", read_clock_id},
-    Row{Feature::directory_format, "DIR_FORMAT", nullptr},
+    Row{Feature::directory_format, "DIR_FORMAT", read_directory_format},
     Row{Feature::bpf_program_info, "BPF_PROG_INFO", read_bpf_programs},
     Row{Feature::bpf_btf, "BPF_BTF", read_bpf_types},
     Row{Feature::compressed, "COMPRESSED", read_compressed},

@@ -81,6 +81,7 @@ struct Facts {
     std::uint32_t compression_level = 0, compression_ratio = 0;
     std::uint64_t memory_block_bytes = 0;           ///< MEM_TOPOLOGY
     std::uint64_t bpf_programs = 0, bpf_types = 0;  ///< number of BPF_PROG_INFO and BPF_BTF entries
+    std::uint64_t directory_version = 0;            ///< DIR_FORMAT, of a recording in several files; perf has 1
     bool branch_stack = false;                      ///< samples have branches,
     bool auxtrace = false;                          ///< or hardware traces,
     bool stat = false;                              ///< or it is a file of `perf stat record`

@@ -125,6 +125,10 @@ void write_clock_id(ByteWriter& to, const Facts& facts) {
     if (facts.clock_resolution_ns != 0) to.u64(facts.clock_resolution_ns);
 }
 
+void write_directory_format(ByteWriter& to, const Facts& facts) {
+    if (facts.directory_version != 0) to.u64(facts.directory_version);
+}
+
 // The limit is what a reader allocates for one unpacked record. It is 0 if the recording is not compressed.
 void write_compressed(ByteWriter& to, const Facts& facts) {
     constexpr std::uint32_t kVersion = 1, kZstd = 1;
@@ -167,6 +171,7 @@ constexpr std::array kRows{
     Row{Feature::cache, write_caches},
     Row{Feature::sample_time, write_sample_time},
     Row{Feature::clock_id, write_clock_id},
+    Row{Feature::directory_format, write_directory_format},
     Row{Feature::compressed, write_compressed},
     Row{Feature::clock_data, write_clock_data},
 };

@@ -1,12 +1,12 @@
 // file_writer.cpp: the order of the writes, and what remains if one of them fails. The layout is that of
 // tools/perf/Documentation/perf.data-file-format.txt.
 //
-// A file is written front to back with pwrite(2) at `end_`, and only two things are written twice: the header, and
-// after a failure the end of the data. Records are collected in `buffer_` up to kBuffer bytes, so that many small
-// writes become one. `end_` moves only when whole records are in the file.
+// Records are written front to back (record_output.h), and only two things are written twice: the header, and after a
+// failure the end of the data.
 //
 // When the disk is full three steps save the recording:
-// - write_out() keeps the whole records of the failed write and remembers the error, so later calls drop their records.
+// - RecordOutput keeps the whole records of the failed write and remembers the error, so later calls drop their
+//   records.
 // - finish() tries to append the feature sections. If they do not fit, it goes back to an earlier end of the data and
 //   tries again there, so the last samples make room for the facts.
 // - If no end is far enough back, the header is written without features: the records remain readable, and only the
@@ -32,9 +32,6 @@ namespace anyperf::perfdata {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x32454c4946524550;  // "PERFILE2"
-constexpr std::size_t kBuffer = 1 << 20;
-constexpr std::size_t kEnds = 256;  // with a buffer between two of them: more than any feature sections need
-constexpr std::size_t kLeastBetweenEnds = 4096;
 constexpr std::size_t kSectionBytes = sizeof(FileSection);
 constexpr std::uint64_t kLastFeature = 32;  // HEADER_LAST_FEATURE of perf 6.1: in a stream it ends the features
 
@@ -93,25 +90,6 @@ Result<FileWriter> FileWriter::create(const std::string& path) {
     return FileWriter{fd, is_pipe, name};
 }
 
-// Only the descriptor of the moved-from object is defined: it has none, so its destructor closes nothing.
-FileWriter::FileWriter(FileWriter&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      is_pipe_(other.is_pipe_),
-      name_(std::move(other.name_)),
-      events_(std::move(other.events_)),
-      compressor_(std::move(other.compressor_)),
-      buffer_(std::move(other.buffer_)),
-      data_offset_(other.data_offset_),
-      end_(other.end_),
-      ends_(std::move(other.ends_)),
-      plain_bytes_(other.plain_bytes_),
-      dropped_bytes_(other.dropped_bytes_),
-      failure_(std::move(other.failure_)) {}
-
-FileWriter::~FileWriter() {
-    if (fd_ >= 0) ::close(fd_);
-}
-
 Result<void> FileWriter::begin(const Facts& facts) {
     events_ = facts.events;
     is_pipe_ ? begin_pipe(facts) : begin_file(facts.events);
@@ -155,105 +133,19 @@ void FileWriter::begin_pipe(const Facts& facts) {
     buffer_ = head.take();
 }
 
-// The two pieces are the two ends of a ring that wraps around. Compressed, they are one stream of bytes, in which the
-// border between them does not matter.
-Result<void> FileWriter::write(Bytes first, Bytes second) {
-    plain_bytes_ += first.size() + second.size();
-    if (!compressor_) return append(first, second);
-    std::vector<std::byte> packed;
-    compressor_->compress(first, packed);
-    compressor_->compress(second, packed);
-    return append(packed, {});
-}
-
-Result<void> FileWriter::write_plain(Bytes records) {
-    plain_bytes_ += records.size();
-    return append(records, {});
-}
-
-Result<void> FileWriter::append(Bytes first, Bytes second) {
-    const std::size_t size = first.size() + second.size();
-    if (failure_) {
-        dropped_bytes_ += size;
-        return std::unexpected(*failure_);
-    }
-    // Flushing before the append, not after it, keeps whole records in the buffer: keep_whole_records() relies on this.
-    if (buffer_.size() + size > kBuffer) {
-        if (auto flushed = flush(); !flushed) {
-            dropped_bytes_ += size;
-            return flushed;
-        }
-    }
-    buffer_.insert(buffer_.end(), first.begin(), first.end());
-    buffer_.insert(buffer_.end(), second.begin(), second.end());
-    return {};
-}
-
-Result<void> FileWriter::flush() {
-    if (failure_) return std::unexpected(*failure_);
-    const std::vector<std::byte> bytes = std::exchange(buffer_, {});
-    return write_out(bytes);
-}
-
-// Writes all bytes, in several calls if the kernel takes only a part. A call that writes nothing counts as a full disk.
-// If the very first write of a file fails, the header is not in it and there is nothing to save.
-Result<void> FileWriter::write_out(Bytes bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const auto left = bytes.subspan(done);
-        const ssize_t got = is_pipe_ ? ::write(fd_, left.data(), left.size())
-                                     : ::pwrite(fd_, left.data(), left.size(), static_cast<off_t>(end_ + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) {
-            const int error = got < 0 ? errno : ENOSPC;
-            if (end_ != 0) keep_whole_records(bytes, done);
-            return fail(error);
-        }
-        done += static_cast<std::size_t>(got);
-    }
-    move_end(done);
-    return {};
-}
-
-// Remembers where the file may be cut: finish() on a full disk goes back through these ends.
-void FileWriter::move_end(std::uint64_t bytes) {
-    end_ += bytes;
-    ends_.push_back(end_);
-    if (ends_.size() > kEnds) ends_.pop_front();
-}
-
-// `bytes` begin with a record, so the sizes in their headers lead from one to the next. Ends are noted every
-// kLeastBetweenEnds bytes only: one for each record would push the useful ones out of the list.
-void FileWriter::keep_whole_records(Bytes bytes, std::size_t written) {
-    std::size_t kept = 0;
-    std::size_t moved = 0;  // of `kept`: the end is there already
-    for (;;) {
-        if (bytes.size() - kept < kRecordHeader) break;
-        const std::size_t size = load<RecordHeader>(bytes.data() + kept).size;
-        if (size < kRecordHeader || size > written - kept) break;
-        kept += size;
-        if (kept - moved < kLeastBetweenEnds) continue;
-        move_end(kept - std::exchange(moved, kept));
-    }
-    move_end(kept - moved);
-    dropped_bytes_ += bytes.size() - kept;
-}
-
-Result<void> FileWriter::fail(int errno_value) {
-    const bool full = errno_value == ENOSPC || errno_value == EDQUOT;
-    failure_ = Error{"cannot write " + name_, full ? "the disk is full" : std::generic_category().message(errno_value),
-                     full ? "free space, or record less: a lower -F, -z, or --max-size" : ""};
-    return std::unexpected(*failure_);
-}
-
 /// What only the writer knows.
 void FileWriter::complete_facts(Facts& facts) const {
     facts.events = events_;
     if (!compressor_) return;
     facts.compression_level = std::max(facts.compression_level, 1U);
     facts.compression_limit = Compressor::kPiece;
-    const std::uint64_t packed = std::max<std::uint64_t>(data_bytes(), 1);
-    facts.compression_ratio = static_cast<std::uint32_t>(plain_bytes_ / packed);
+    const std::uint64_t packed = std::max<std::uint64_t>(data_bytes() + bytes_elsewhere_, 1);
+    facts.compression_ratio = static_cast<std::uint32_t>((plain_bytes_ + plain_bytes_elsewhere_) / packed);
+}
+
+void FileWriter::count_elsewhere(std::uint64_t bytes, std::uint64_t plain_bytes) {
+    bytes_elsewhere_ = bytes;
+    plain_bytes_elsewhere_ = plain_bytes;
 }
 
 Result<void> FileWriter::finish(Facts facts) {
