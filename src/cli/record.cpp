@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/command/command_words.h"
 #include "cli/record/options.h"
+#include "cli/record/output_files.h"
 #include "cli/record/plan.h"
 #include "cli/record/session.h"
 #include "try.h"
@@ -22,37 +23,6 @@ namespace {
 
 using record::Options;
 using record::Recorded;
-
-/// The file of the recording, and an earlier file of the same name. As perf does, the earlier one is kept as FILE.old.
-/// If nothing is recorded after all, it gets its name back. Otherwise two mistyped commands in a row would destroy a
-/// good recording: the first would rename it, and the second would replace FILE.old.
-class OutputFile {
-  public:
-    explicit OutputFile(const Options& options) : path_(options.output), old_(options.output + ".old") {
-        std::error_code ignored;
-        if (options.to_pipe()) return;
-        existed_ = std::filesystem::exists(path_, ignored);
-        if (!std::filesystem::is_regular_file(path_, ignored) || std::filesystem::file_size(path_, ignored) == 0)
-            return;
-        std::filesystem::rename(path_, old_, ignored);
-        kept_ = !ignored;
-    }
-
-    /// Called when nothing was recorded.
-    void undo() {
-        std::error_code ignored;
-        if (kept_)
-            std::filesystem::rename(old_, path_, ignored);
-        else if (!existed_ && std::filesystem::is_regular_file(path_, ignored))
-            std::filesystem::remove(path_, ignored);
-    }
-
-  private:
-    std::filesystem::path path_;
-    std::filesystem::path old_;
-    bool existed_ = true;
-    bool kept_ = false;
-};
 
 std::string summary_of(const Recorded& recorded, const Options& options) {
     const std::string where = options.to_pipe()       ? "standard output"
@@ -72,14 +42,15 @@ Result<int> run_record(Options& options, Output& output) {
     if (!options.quiet)
         for (const auto& note : plan.notes) output.note("anyperf: " + note + "\n");
     if (options.dry_run) return 0;
-    OutputFile file{options};
+    std::optional<record::EarlierRecording> earlier;
+    if (!options.to_pipe()) earlier.emplace(options.output);
     Result<Recorded> result;
     {
         auto signals = TRY(BlockedSignals::block());
         result = record::record_once(plan, options, signals, output);
     }
     plan.hosted.reset();
-    if (!result) file.undo();
+    if (!result && earlier) earlier->undo();
     const Recorded recorded = TRY(std::move(result));
     if (!options.quiet) output.note(summary_of(recorded, options));
     if (recorded.failure) {

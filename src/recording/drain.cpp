@@ -21,13 +21,46 @@ constexpr int kMostPieces = 64;
 
 }  // namespace
 
-Drain::Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of) : writer_(writer), layout_(layout_of) {}
+Drain::Drain(perfdata::RecordOutput& writer, const abi::Attr& layout_of) : writer_(writer), layout_(layout_of) {}
 
 // An error of the writer does not end the round: rings that stay full would lose records of tasks that still run, and
 // the counts would miss them.
 Result<void> Drain::round(std::span<Ring> rings) {
-    bool any = false;
     Result<void> result;
+    const bool any = empty_once(rings, result);
+    return any && result ? end_round() : result;
+}
+
+// The events that track go on, so a ring may never be found empty while programs run. And a program may move the end of
+// a ring back, which is then empty.
+Result<void> Drain::rest(std::span<Ring> rings) {
+    std::vector<std::uint64_t> ends;
+    ends.reserve(rings.size());
+    for (Ring& ring : rings) ends.push_back(ring.end());
+    const auto has_old = [&](bool found) {
+        for (std::size_t i = 0; i < rings.size(); ++i)
+            if (found && static_cast<std::int64_t>(ends[i] - rings[i].begin()) > 0) return true;
+        return false;
+    };
+    Result<void> result;
+    bool found = true, any = false;
+    do {
+        found = empty_once(rings, result);
+        any = any || found;
+    } while (has_old(found));
+    return any && result ? end_round() : result;
+}
+
+Result<void> Drain::end_round() {
+    if (!rounds_) return {};
+    perfdata::RecordWriter mark{RecordType::finished_round, 0};
+    auto result = writer_.write_plain(mark.finish());
+    // The reader of a pipe may show what comes while it comes (`anyperf top`).
+    return result && writer_.is_pipe() ? writer_.flush() : result;
+}
+
+bool Drain::empty_once(std::span<Ring> rings, Result<void>& result) {
+    bool any = false;
     if (merge_) {
         const auto drained = drain_merged(rings);
         any = drained.value_or(false);
@@ -40,11 +73,7 @@ Result<void> Drain::round(std::span<Ring> rings) {
         else
             result = std::unexpected(drained.error());
     }
-    if (!any || !result || !rounds_) return result;
-    perfdata::RecordWriter mark{RecordType::finished_round, 0};
-    result = writer_.write_plain(mark.finish());
-    // The reader of a pipe may show what comes while it comes (`anyperf top`).
-    return result && writer_.is_pipe() ? writer_.flush() : result;
+    return any;
 }
 
 Result<bool> Drain::drain(Ring& ring) {
@@ -113,6 +142,15 @@ Result<void> Drain::write_collected(bool all) {
     auto written = writer_.write(collected_);
     collected_.clear();
     return written;
+}
+
+void Drain::add_counts(const Drain& other) {
+    samples_ += other.samples_;
+    lost_ += other.lost_;
+    if (first_time_ == 0 || (other.first_time_ != 0 && other.first_time_ < first_time_))
+        first_time_ = other.first_time_;
+    last_time_ = std::max(last_time_, other.last_time_);
+    files_.add(other.files_);
 }
 
 Result<void> Drain::put(Bytes record) {

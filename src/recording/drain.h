@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "perfdata/sample_layout.h"
-#include "perfdata/writer/file_writer.h"
+#include "perfdata/writer/record_output.h"
 #include "recording/mapped_files.h"
 #include "recording/merged/off_cpu.h"
 #include "recording/merged/ring_merge.h"
@@ -26,15 +26,18 @@
 
 namespace anyperf::recording {
 
-/// The writer must outlive it.
+/// The writer must outlive it. Used by one thread.
 class Drain {
   public:
     /// `layout_of`: the attr of any event, since in all of them the fields up to the time are at the same places.
-    Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of);
+    Drain(perfdata::RecordOutput& writer, const abi::Attr& layout_of);
 
     /// Writes all records that are in the rings now, and a FINISHED_ROUND after them. Error: the file cannot be
     /// written. The rings are emptied nevertheless, and what was in them is counted.
     Result<void> round(std::span<Ring> rings);
+    /// Rounds until the rings are empty, after the events were stopped: one round leaves what a large ring has beyond
+    /// kMostPieces. Error: as of round().
+    Result<void> rest(std::span<Ring> rings);
     /// From now on round() writes no FINISHED_ROUND. It promises readers that older records do not follow; without it
     /// they sort the whole file.
     void leave_rounds_open() { rounds_ = false; }
@@ -62,8 +65,13 @@ class Drain {
     std::uint64_t first_time() const { return first_time_; }
     std::uint64_t last_time() const { return last_time_; }
     const MappedFiles& files() const { return files_; }
+    /// Adds what another drain, whose thread has ended, has counted and seen.
+    void add_counts(const Drain& other);
 
   private:
+    Result<void> end_round();
+    /// A round, without its mark. Returns whether a ring had a record; `result` is the last error of the writer.
+    bool empty_once(std::span<Ring> rings, Result<void>& result);
     /// Writes what is in one ring, at most kMostPieces. Returns whether it had a record.
     Result<bool> drain(Ring& ring);
     /// Writes what is in all rings, in the order of time. Returns whether they had a record.
@@ -75,7 +83,7 @@ class Drain {
     /// Counts a record, and notes its time, file or process.
     void look_at(Bytes record);
 
-    perfdata::FileWriter& writer_;
+    perfdata::RecordOutput& writer_;
     perfdata::SampleLayout layout_;
     MappedFiles files_;
     UnwoundSamples* unwound_ = nullptr;

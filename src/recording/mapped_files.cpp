@@ -28,6 +28,11 @@ void MappedFiles::add(perfdata::Bytes record) {
     if (!paths_.contains(map->path)) paths_.emplace(map->path);
 }
 
+void MappedFiles::add(const MappedFiles& other) {
+    paths_.insert(other.paths_.begin(), other.paths_.end());
+    if (kernel_.empty()) kernel_ = other.kernel_;
+}
+
 std::vector<perfdata::BuildId> MappedFiles::build_ids() const {
     std::vector<perfdata::BuildId> ids;
     const auto add = [&](bool kernel, std::string id, const std::string& path) {

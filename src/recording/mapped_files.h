@@ -16,6 +16,7 @@ class MappedFiles {
   public:
     /// Notes the path in an MMAP or MMAP2 record, if the mapping is executable.
     void add(perfdata::Bytes record);
+    void add(const MappedFiles& other);
     /// The build ids of those files that have one and that can still be read.
     std::vector<perfdata::BuildId> build_ids() const;
 

@@ -274,6 +274,13 @@ std::vector<std::vector<std::byte>> OpenSet::take_overwritten() {
     return taken;
 }
 
+std::vector<OpenSet::RingPlace> OpenSet::ring_places() const {
+    std::vector<RingPlace> places;
+    for (const Mapped& mapped : mapped_)
+        if (!mapped.backward) places.push_back({mapped.cpu, mapped.fd});
+    return places;
+}
+
 std::vector<perfdata::EventInfo> OpenSet::infos() const {
     std::vector<perfdata::EventInfo> infos;
     infos.reserve(request_.events.size());

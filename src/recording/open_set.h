@@ -59,6 +59,13 @@ class OpenSet {
     const std::vector<SampledEvent>& events() const { return request_.events; }
     /// The rings that are not overwritten, one for each CPU.
     std::span<Ring> rings() { return rings_; }
+    /// Of each of rings(): its CPU, and the event whose descriptor becomes readable when the ring reaches its
+    /// watermark.
+    struct RingPlace {
+        int cpu = -1;
+        int fd = -1;
+    };
+    std::vector<RingPlace> ring_places() const;
     /// Copies of the records in the rings that are overwritten: one element for each CPU, its oldest record first.
     /// While a ring is copied it is paused: the kernel drops new records, and lost() counts them.
     std::vector<std::vector<std::byte>> take_overwritten();

@@ -170,6 +170,31 @@ Result<void> parse_switching(Options& options) {
     return {};
 }
 
+/// --threads. Each thread writes the records of its rings as they are.
+Result<void> parse_threads(Options& options) {
+    if (options.threads.empty()) return {};
+    struct Row {
+        bool given;
+        const char* option;
+        const char* cause;
+    };
+    const std::array rows{
+        Row{options.to_pipe(), "-o -", "standard output is one stream"},
+        Row{options.overwrite, "--overwrite", "nothing is written before the end"},
+        Row{options.switch_mode.switches(), "--switch-output", "the recording is a directory, which is not switched"},
+        Row{options.off_cpu, "--off-cpu", "a wait begins in one ring and may end in another"},
+        Row{options.exact || options.backend.wants_virtual(), "--virtual or --exact",
+            "one thread empties the rings of the virtual PMU"},
+    };
+    for (const Row& row : rows)
+        if (row.given)
+            return std::unexpected(bad_option("--threads", fmt::format("{} is given: {}", row.option, row.cause),
+                                              "leave one of them out"));
+    // Unwinding needs the records of all rings in the order of time.
+    if (options.sampling.call_graph == recording::CallGraph::stacks) keep_stacks(options);
+    return {};
+}
+
 /// --off-cpu joins records while it writes them, and needs the callers at that moment.
 Result<void> check_off_cpu(const Options& options) {
     if (options.overwrite)
@@ -331,6 +356,9 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     verb.add_option("-m,--mmap-pages", options.ring_size, "SIZE: of the ring of each CPU: pages, or 512K, 8M")
         ->type_name("");
+    verb.add_flag("--threads{cpu}", options.threads,
+                  "several threads empty the rings, and the recording is a directory; =cpu (the default), core, "
+                  "package, numa: a thread for each; =CPUS/CPUS:…: as these masks say");
     verb.add_flag("-z,--compress", options.compressed, "compress the records (zstd)");
     verb.add_option("--compression-level", options.level, "N: compress at this level: 1 (fast, as -z) to 22")
         ->type_name("")
@@ -368,6 +396,7 @@ Result<void> check(Options& options) {
     if (options.level) options.compression_level = *options.level;
     options.compressed |= options.level.has_value();
     TRY(parse_switching(options));
+    TRY(parse_threads(options));
     TRY(check_combinations(options));
     TRY(check_python(options));
     recording::SamplingOptions& sampling = options.sampling;

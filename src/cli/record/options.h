@@ -41,6 +41,7 @@ struct Options {
     std::string control;         ///< --control: see control_channel.h
     std::string switch_output;   ///< --switch-output: see output_files.h; empty: one file
     std::size_t most_files = 0;  ///< --switch-max-files; 0: all
+    std::string threads;         ///< --threads: see recording/drain_threads.h; empty: one thread empties all rings
     bool off_cpu = false;        ///< --off-cpu
     bool overwrite = false;      ///< --overwrite
     int compression_level = 1;   ///< from `level`

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "cli/command/target_options.h"
+#include "perfdata/bytes/directory.h"
 
 namespace anyperf::cli::record {
 
@@ -70,6 +71,33 @@ Result<SwitchMode> parse_switch_mode(std::string_view text) {
     if (const auto bytes = size_in_bytes(text, 1); has_unit && bytes) return SwitchMode{.bytes = *bytes};
     return std::unexpected(bad_option(fmt::format("--switch-output={}", text), "it is not a time to switch at",
                                       "give signal, a size such as 100M, or a time such as 30s, 5m, 2h or 1d"));
+}
+
+void remove_recording(const std::string& path) {
+    std::error_code ignored;
+    if (perfdata::is_recording_directory(path))
+        std::filesystem::remove_all(path, ignored);
+    else if (std::filesystem::is_regular_file(path, ignored))
+        std::filesystem::remove(path, ignored);
+}
+
+// An empty file has nothing to keep. rename(2) does not put a file in the place of a directory, nor the other way.
+EarlierRecording::EarlierRecording(const std::string& path) : path_(path), old_(path + ".old") {
+    std::error_code ignored;
+    existed_ = std::filesystem::exists(path_, ignored);
+    const bool is_file =
+        std::filesystem::is_regular_file(path_, ignored) && std::filesystem::file_size(path_, ignored) != 0;
+    if (!is_file && !perfdata::is_recording_directory(path_)) return;
+    remove_recording(old_);
+    std::filesystem::rename(path_, old_, ignored);
+    kept_ = !ignored;
+}
+
+void EarlierRecording::undo() {
+    if (!kept_ && existed_) return;
+    remove_recording(path_);
+    std::error_code ignored;
+    if (kept_) std::filesystem::rename(old_, path_, ignored);
 }
 
 // If a file has the name already, the next hundredth of a second is tried: two files may be finished in one. Only files

@@ -29,6 +29,25 @@ Result<SwitchMode> parse_switch_mode(std::string_view text);
 /// if the text is something else, 0, or too large.
 std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t unit);
 
+/// Removes a recording that is a file, or a directory (--threads). Does nothing to anything else.
+void remove_recording(const std::string& path);
+
+/// The file or directory of the recording, and an earlier recording of the same name. As perf does, the earlier one is
+/// kept as FILE.old. If nothing is recorded after all, it gets its name back. Otherwise two mistyped commands in a row
+/// would destroy a good recording: the first would rename it, and the second would replace FILE.old.
+class EarlierRecording {
+  public:
+    /// Renames a recording that is at `path`.
+    explicit EarlierRecording(const std::string& path);
+    /// Called when nothing was recorded.
+    void undo();
+
+  private:
+    std::string path_, old_;
+    bool existed_ = true;
+    bool kept_ = false;
+};
+
 /// Names the files. Each is written as FILE, and renamed when it is finished.
 class OutputFiles {
   public:

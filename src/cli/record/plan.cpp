@@ -60,6 +60,11 @@ void use(Plan& plan, Parsed parsed) {
 
 /// A plan for the virtual PMU. `why`: the reason, or empty if the user wanted it.
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
+    if (!options.threads.empty())
+        return std::unexpected(
+            Error{"cannot record with --threads",
+                  fmt::format("{}{}one thread empties the rings of the virtual PMU", why, why.empty() ? "" : ", and "),
+                  "use --kernel and an event that it can count, such as -e cpu-clock"});
     Plan plan;
     plan.exact = wants_exact(options);
     // -g leaves the way to find callers to anyperf. Here the exact one costs least.

@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "abi/attr_flags.h"
@@ -37,7 +39,9 @@
 #include "cli/record/targets.h"
 #include "perfdata/sample_layout.h"
 #include "perfdata/writer/byte_writer.h"
+#include "perfdata/writer/file_writer.h"
 #include "recording/drain.h"
+#include "recording/drain_threads.h"
 #include "recording/exact_events.h"
 #include "recording/exact_profile.h"
 #include "recording/existing_processes.h"
@@ -45,6 +49,7 @@
 #include "recording/merged/off_cpu.h"
 #include "recording/merged/unwound_samples.h"
 #include "recording/open_set.h"
+#include "recording/parallel_drain.h"
 #include "recording/tracing_data.h"
 #include "try.h"
 
@@ -54,6 +59,7 @@ namespace {
 
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
+constexpr std::uint64_t kLeastNoted = 256 << 10;                 // with --threads and --max-size
 constexpr std::size_t kExactPiece = 256 << 10;                   // bytes of samples that are compressed at a time
 constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // above all ids of the run's events
 
@@ -98,6 +104,8 @@ class Session {
     void put_existing(bool again);
     void put_existing_processes(const recording::SynthesisOptions& options, const recording::RecordSink& sink);
     Result<void> open_file();
+    Result<void> start_threads();
+    std::uint64_t data_bytes() const { return writer_->data_bytes() + (parallel_ ? parallel_->data_bytes() : 0); }
     Result<void> end_file();
     bool is_time_to_switch() const;
     void switch_file();
@@ -108,6 +116,8 @@ class Session {
     void handle_commands();
     void handle_command(const ControlLine& line);
     void drain();
+    void end_if_full(const Result<void>& written);
+    void drain_rest();
     void put_exact_counts();
     void finish();
     perfdata::Facts facts() const;
@@ -129,6 +139,7 @@ class Session {
     std::optional<recording::UnwoundSamples> unwound_;  // if the file gets callers in place of copied stacks
     std::optional<recording::OffCpuTimes> off_cpu_;     // with --off-cpu
     std::optional<recording::Drain> drain_;
+    std::unique_ptr<recording::ParallelDrain> parallel_;  // with --threads: `drain_` has what is no ring's
     perfdata::Facts facts_;
     Recorded result_;
     std::optional<ControlChannel> control_;
@@ -194,6 +205,7 @@ Result<void> Session::learn_facts() {
         std::ranges::copy(recording::exact_events(kFirstExactId), std::inserter(facts_.events, facts_.events.begin()));
     if (!options_.sampling.keeps_stacks) unwind_stacks();
     facts_.tracing_data = TRY(recording::tracing_data(machine, events_->events()));
+    facts_.directory_version = options_.threads.empty() ? 0 : 1;
     facts_.branch_stack = options_.sampling.branch_filter != 0;
     facts_.compression_level = static_cast<std::uint32_t>(options_.compression_level);
     for (std::size_t i = 0; const auto& group : plan_.groups) {
@@ -224,8 +236,23 @@ Result<void> Session::begin_file() {
     if (options_.off_cpu) drain_->join_switches_with(off_cpu_.emplace(facts_.events, options_.switch_events));
     // Samples of overwritten rings and exact counts are written at the end, and are older than the records before them.
     if (plan_.exact || options_.overwrite) drain_->leave_rounds_open();
+    if (!options_.threads.empty()) TRY(start_threads());
     if (options_.switch_mode.switches()) drain_->note_processes();
     if (options_.switch_mode.ns != 0) switch_at_ = now_ns() + options_.switch_mode.ns;
+    return {};
+}
+
+Result<void> Session::start_threads() {
+    drain_->leave_rounds_open();
+    std::set<int> cpus;
+    for (const auto& place : events_->ring_places()) cpus.insert(place.cpu);
+    const std::vector<int> recorded{cpus.begin(), cpus.end()};
+    recording::ParallelDrain::Options options;
+    options.directory = options_.output;
+    options.threads = TRY(recording::drain_threads(options_.threads, recorded, host::Root{}));
+    if (options_.compressed) options.compression = options_.compression_level;
+    if (options_.largest_bytes != 0) options.noted_bytes = std::max(options_.largest_bytes / 64, kLeastNoted);
+    parallel_ = TRY(recording::ParallelDrain::start(*events_, std::move(options)));
     return {};
 }
 
@@ -279,7 +306,15 @@ void Session::put_existing_processes(const recording::SynthesisOptions& options,
 }
 
 Result<void> Session::open_file() {
-    writer_.emplace(TRY(perfdata::FileWriter::create(options_.output)));
+    std::string path = options_.output;
+    if (!options_.threads.empty()) {
+        // Readable by its owner only, as files are (FileWriter::create()).
+        if (::mkdir(path.c_str(), 0700) != 0)
+            return std::unexpected(Error{"cannot make the directory " + path, std::strerror(errno),
+                                         "name another one with -o, or remove what has the name"});
+        path += "/data";
+    }
+    writer_.emplace(TRY(perfdata::FileWriter::create(path)));
     if (options_.compressed) writer_->compress(options_.compression_level);
     return {};
 }
@@ -339,8 +374,9 @@ Result<void> Session::wait() {
         std::uint64_t until = now + kLongestWait;
         if (enable_at_) until = std::min(until, std::max(now, *enable_at_));
         if (options_.switch_mode.ns != 0) until = std::min(until, std::max(now, switch_at_));
-        wait_for_wakeup(signals_, awaited_, until, {rings_->wake_fd(), control_ ? control_->fd() : -1});
-        rings_->clear_wake();
+        const int full = parallel_ ? parallel_->wake_fd() : rings_->wake_fd();
+        wait_for_wakeup(signals_, awaited_, until, {full, control_ ? control_->fd() : -1});
+        parallel_ ? parallel_->clear_wake() : rings_->clear_wake();
         if (enable_at_ && now_ns() >= *enable_at_) {
             enable_at_.reset();
             if (!stopped_) events_->enable();
@@ -415,11 +451,25 @@ void Session::handle_command(const ControlLine& line) {
     }
 }
 
-/// Writes the contents of the rings. A full disk, or --max-size, ends the recording but not the command.
+/// Writes the contents of the rings, unless threads do.
 void Session::drain() {
-    const auto written = drain_->round(events_->rings());
+    if (!parallel_) return end_if_full(drain_->round(events_->rings()));
+    const auto failure = parallel_->failure();
+    end_if_full(failure ? Result<void>{std::unexpected(*failure)} : Result<void>{});
+}
+
+/// The same after the events were stopped, to the end.
+void Session::drain_rest() {
+    if (!parallel_) return end_if_full(drain_->rest(events_->rings()));
+    parallel_->stop();
+    parallel_->add_counts_to(*drain_);
+    writer_->count_elsewhere(parallel_->data_bytes(), parallel_->plain_bytes());
+}
+
+/// A full disk, or --max-size, ends the recording but not the command.
+void Session::end_if_full(const Result<void>& written) {
     if (stopped_) return;
-    const bool is_large = options_.largest_bytes != 0 && writer_->data_bytes() >= options_.largest_bytes;
+    const bool is_large = options_.largest_bytes != 0 && data_bytes() >= options_.largest_bytes;
     if (written && !is_large) return;
     stopped_ = true;
     events_->disable();
@@ -464,14 +514,15 @@ void Session::put_exact_counts() {
 void Session::finish() {
     events_->disable();
     take_snapshot();
-    drain();
+    drain_rest();
     if (plan_.exact) put_exact_counts();
     result_.lost = std::max(drain_->lost(), events_->lost());
     if (!result_.failure) {
         if (const auto finished = end_file(); !finished) result_.failure = finished.error();
     }
-    result_.data_bytes = writer_->data_bytes();
-    result_.dropped_bytes = writer_->dropped_bytes();
+    if (parallel_ && !result_.failure) result_.failure = parallel_->failure();
+    result_.data_bytes = data_bytes();
+    result_.dropped_bytes = writer_->dropped_bytes() + (parallel_ ? parallel_->dropped_bytes() : 0);
 }
 
 }  // namespace

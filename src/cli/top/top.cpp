@@ -46,7 +46,7 @@ constexpr std::array kNotHere{"--output",        "--compress",       "--compress
                               "--no-bpf-event",  "--delay",          "--control",           "--clockid",
                               "--data",          "--weight",         "--branch-any",        "--branch-filter",
                               "--switch-events", "--overwrite",      "--switch-output",     "--switch-max-files",
-                              "--off-cpu"};
+                              "--off-cpu",       "--threads"};
 
 struct Options {
     record::Options recording;
