@@ -83,7 +83,7 @@ Error bad_value(const CLI::ParseError& error, const std::string& help) {
 /// Translates an error of CLI11, whose texts look like "--counters: Value x not in range", into what, cause and fix.
 Error to_error(const CLI::ParseError& error, const CLI::App& app) {
     const std::string text = error.what();
-    const std::string verb = app.get_name();
+    const std::string& verb = app.get_name();
     const std::string help = "anyperf " + verb + " --help";
     const auto colon = text.find(": ");
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && colon != std::string::npos) {
