@@ -134,6 +134,23 @@ Result<RunMemory> RunMemory::make() {
     return made;
 }
 
+std::int32_t RunMemory::shown_id(std::int32_t id) const {
+    if (header().turns == 0 || id <= 0) return id;
+    const auto& turns = *at<run::Turns>(0, run::kTurnsOffset);
+    // Programs may have written anything there.
+    const std::uint32_t used = std::min(__atomic_load_n(&turns.shown_ids, __ATOMIC_RELAXED), run::kShownIds);
+    for (std::uint32_t i = used; i > 0; --i)
+        if (__atomic_load_n(&turns.real_id[i - 1], __ATOMIC_RELAXED) == id)
+            return run::kFirstShownId + static_cast<std::int32_t>(i - 1);
+    return id;
+}
+
+std::int32_t RunMemory::kernel_id(std::int32_t shown) const {
+    const std::int64_t index = std::int64_t{shown} - run::kFirstShownId;
+    if (header().turns == 0 || index < 0 || index >= run::kShownIds) return shown;
+    return __atomic_load_n(&at<run::Turns>(0, run::kTurnsOffset)->real_id[index], __ATOMIC_RELAXED);
+}
+
 Result<UserNumber> RunMemory::user_with(const UserIds& ids) {
     for (UserNumber user = 0; user < users(); ++user)
         if (users_[user].ids == ids) return user;

@@ -103,6 +103,11 @@ class RunMemory {
 
     run::RunHeader& header() const { return *reinterpret_cast<run::RunHeader*>(facts_.get()); }
     run::RunUse& use(UserNumber user = 0) const { return *at<run::RunUse>(user, 0); }
+    /// The id that programs see for one of the kernel's: in a run with turns, the newest number that it has got
+    /// (engine/shown_ids.h). Itself if it has none.
+    std::int32_t shown_id(std::int32_t id) const;
+    /// The other way round.
+    std::int32_t kernel_id(std::int32_t shown) const;
     // Each array checks the index, which may come from a program (run::SharedArray).
     // Processes and ended threads have numbers of their own in each memory.
     const run::ProcessRecord& process(std::uint32_t number, UserNumber user = 0) const {

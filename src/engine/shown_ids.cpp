@@ -51,6 +51,10 @@ std::int32_t shown_tid(const Thread& thread) {
     return shows_ids(*thread.engine) ? thread.engine->turns->slot[thread.turn_slot].shown_tid : thread.tid;
 }
 
+std::int32_t shown_pid(const Thread& thread) {
+    return shows_ids(*thread.engine) ? thread.engine->turns->slot[thread.turn_slot].shown_pid : thread.page.pid;
+}
+
 void show_sender(const Engine& engine, x86_64::SignalInfo& info) {
     constexpr std::int32_t kChild = 17;      // SIGCHLD
     constexpr std::int32_t kByUser = 0;      // SI_USER: kill(2)

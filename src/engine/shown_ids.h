@@ -40,8 +40,9 @@ std::int32_t shown_of(Turns& turns, std::int32_t real);
 /// themselves.
 std::int32_t real_of(const Turns& turns, std::int32_t shown);
 
-/// The id that the thread sees as its own.
+/// The ids that the thread sees as its own and its process's.
 std::int32_t shown_tid(const Thread& thread);
+std::int32_t shown_pid(const Thread& thread);
 /// Translates the sender's id in what a program learns of a signal.
 void show_sender(const Engine& engine, x86_64::SignalInfo& info);
 

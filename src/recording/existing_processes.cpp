@@ -81,7 +81,7 @@ void put_map(pid_t process, const MapLine& map, const SynthesisOptions& options,
     const bool executable = (map.protection & PROT_EXEC) != 0;
     if (!executable && !options.data_maps) return;
     const auto misc = static_cast<std::uint16_t>(executable ? kMiscUser : kMiscUser | kMiscBit13);
-    const auto id = static_cast<std::uint32_t>(process);
+    const std::uint32_t id = options.id(process);
     RecordWriter record{RecordType::mmap2, misc};
     record.u32(id).u32(id).u64(map.start).u64(map.end - map.start).u64(map.offset);
     record.u32(map.major).u32(map.minor).u64(map.inode).u64(0).u32(map.protection).u32(map.flags);
@@ -101,7 +101,7 @@ void put_maps(const host::Root& root, pid_t process, const SynthesisOptions& opt
 void put_comm(pid_t process, pid_t thread, std::string_view name, const SynthesisOptions& options,
               const RecordSink& sink) {
     RecordWriter record{RecordType::comm, 0};
-    record.u32(static_cast<std::uint32_t>(process)).u32(static_cast<std::uint32_t>(thread));
+    record.u32(options.id(process)).u32(options.id(thread));
     record.padded_text(name, sizeof(std::uint64_t));
     finish(record, options, sink);
 }
@@ -110,8 +110,8 @@ void put_fork(pid_t process, pid_t parent, pid_t thread, const SynthesisOptions&
     // Bit 13: the task has executed since, so that readers copy no mappings from the parent
     // (PERF_RECORD_MISC_FORK_EXEC).
     RecordWriter record{RecordType::fork, kMiscBit13};
-    record.u32(static_cast<std::uint32_t>(process)).u32(static_cast<std::uint32_t>(parent));
-    record.u32(static_cast<std::uint32_t>(thread)).u32(static_cast<std::uint32_t>(parent)).u64(0);
+    record.u32(options.id(process)).u32(options.id(parent));
+    record.u32(options.id(thread)).u32(options.id(parent)).u64(0);
     finish(record, options, sink);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "host/root.h"
@@ -24,6 +25,10 @@ using RecordSink = std::function<void(perfdata::Bytes)>;
 struct SynthesisOptions {
     std::size_t trailer_bytes = 0;  ///< length of the sample id that each record ends with
     bool data_maps = false;         ///< also write mappings that are not executable
+    /// The id in records of a task that /proc knows by `id`; empty: the same.
+    std::function<pid_t(pid_t id)> shown = {};
+
+    std::uint32_t id(pid_t task) const { return static_cast<std::uint32_t>(shown ? shown(task) : task); }
 };
 
 /// The process that a thread belongs to (Tgid in /proc/PID/status); 0 if the thread has ended.

@@ -86,6 +86,8 @@ class Host {
     virtual Answer<TaskId> find_task(const TaskId& caller, std::int32_t tid) = 0;
     /// All living threads of the run: those that a cpu-wide event counts.
     virtual std::vector<TaskId> living_tasks() = 0;
+    /// What programs of the run see for an id of a TaskId: in a run with turns, another number.
+    virtual std::int32_t shown_id(std::int32_t id) { return id; }
     /// The CPU that the task is on, or was on last.
     virtual std::int32_t cpu(const TaskId& task) = 0;
     virtual bool in_cgroup(const TaskId& task, std::uint64_t cgroup) = 0;

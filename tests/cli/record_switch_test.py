@@ -68,6 +68,16 @@ class Switch(Recorder):
             text = run(ANYPERF, "script", "--no-inline", "-i", path).stdout.decode()
             self.assertGreater(len(re.findall(r"_function[^\n]*\n[^\n]*main[^\n]*\n[^\n]*__libc_start_call_main", text)), 100)
 
+    def test_the_ids_of_a_run_have_their_names_after_the_switch(self):
+        for options in ((), ("--deterministic",)):
+            self.record("--virtual", *options, "-e", "instructions:u", "-c", "2000", "-g", "--switch-output=1M", loops=20_000_000)
+            files = self.files()
+            self.assertGreaterEqual(len(files), 3)
+            for path in files[1:-1]:  # the last one may have no sample
+                self.assert_hot(path, least=0.7)
+            for path in files:
+                os.unlink(path)
+
     def test_a_size_begins_files_and_the_last_are_kept(self):
         notes = self.record("--kernel", "-e", "cpu-clock:u", "-F", "20000", "-g", "--switch-output=100K", "--switch-max-files", "2", "-m", "64K",
                             loops=1_500_000_000)

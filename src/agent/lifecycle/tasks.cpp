@@ -22,6 +22,7 @@
 #include "agent/syscalls/event_syscalls.h"
 #include "engine/instrumentation/instrumentation.h"
 #include "engine/modelling/modelling.h"
+#include "engine/shown_ids.h"
 
 namespace anyperf::agent {
 
@@ -106,9 +107,12 @@ std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_
 }
 
 void report_child(Call& call, std::uint32_t inheritance, long tid) {
-    if (!is_error(tid) && is_traced(call.thread, OccurrenceKind::process_forked))
-        report_occurrence(call.thread,
-                          {.what = OccurrenceKind::process_forked, .child = static_cast<std::int32_t>(tid)});
+    if (!is_error(tid) && is_traced(call.thread, OccurrenceKind::process_forked)) {
+        const auto id = static_cast<std::int32_t>(tid);
+        const bool shows = engine::turns::shows_ids(call.engine);
+        report_occurrence(call.thread, {.what = OccurrenceKind::process_forked,
+                                        .child = shows ? engine::turns::shown_of(*call.engine.turns, id) : id});
+    }
     if (inheritance == 0) return;
     const run::RequestKind kind = is_error(tid) ? run::RequestKind::clone_failed : run::RequestKind::cloned;
     BrokerRequest{call.thread, kind}.argument(0, inheritance).argument(1, static_cast<std::uint64_t>(tid)).send();

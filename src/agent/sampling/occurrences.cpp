@@ -18,6 +18,7 @@
 #include "agent/sampling/active_events.h"
 #include "agent/sampling/raw_record.h"
 #include "agent/sampling/sampling.h"
+#include "engine/shown_ids.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "subsystem/shared/filter.h"
 
@@ -62,7 +63,7 @@ void put_process_forked(Raw& raw, const Thread& thread, const Source&, const Occ
     constexpr std::size_t kTexts = 24;
     const std::size_t bytes = text_bytes(thread.page.comm, kCommBytes);
     raw.put_data_loc(kTexts, bytes);
-    raw.put(thread.tid);
+    raw.put(engine::turns::shown_tid(thread));
     raw.put_data_loc(kTexts + bytes, bytes);  // a child begins with its parent's name
     raw.put(occurrence.child);
     raw.put(thread.page.comm, bytes);
@@ -75,8 +76,8 @@ void put_program_executed(Raw& raw, const Thread& thread, const Source&, const O
     const char* const path = thread.engine->program.path;
     const std::size_t bytes = text_bytes(path, kLongestName);
     raw.put_data_loc(kTexts, bytes);
-    raw.put(thread.tid);
-    raw.put(thread.tid);
+    raw.put(engine::turns::shown_tid(thread));
+    raw.put(engine::turns::shown_tid(thread));
     raw.put(path, bytes - 1);
     raw.put('\0');
 }
@@ -85,7 +86,7 @@ void put_task_ended(Raw& raw, const Thread& thread, const Source&, const Occurre
     // The field is the kernel's priority, 120 + nice. The system call getpriority returns 20 - nice (getpriority(2)).
     constexpr std::int32_t kOrdinary = 140;
     raw.put(thread.page.comm, kCommBytes);
-    raw.put(thread.tid);
+    raw.put(engine::turns::shown_tid(thread));
     raw.put(static_cast<std::int32_t>(kOrdinary - engine::kernel_call(__NR_getpriority, PRIO_PROCESS, 0)));
     raw.put(std::uint32_t{occurrence.whole_process});
 }
@@ -122,7 +123,7 @@ void put_record(Raw& raw, const Thread& thread, const EventPage& event, const Oc
         event.shape.type == abi::kTypeTracepoint;  // a uprobe of the uprobe PMU has no tracepoint number
     raw.put(listed ? static_cast<std::uint16_t>(event.shape.config) : std::uint16_t{0});
     raw.put(std::uint16_t{0});  // common_flags, common_preempt_count: they describe the kernel's own code
-    raw.put(thread.tid);
+    raw.put(engine::turns::shown_tid(thread));
     kBodies[static_cast<std::size_t>(occurrence.what)](raw, thread, event.source, occurrence);
 }
 

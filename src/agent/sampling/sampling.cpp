@@ -21,6 +21,7 @@
 #include "agent/sampling/rings.h"
 #include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
+#include "engine/shown_ids.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/classes.h"
 #include "subsystem/shared/overflow.h"
@@ -182,11 +183,17 @@ void add_context(const SampleContext& context, SampleFacts& facts) {
     facts.interrupted_registers = nullptr;
 }
 
+/// The thread's ids in records are those that programs of the run see.
+subsystem::RecordOrigin origin_of(const Thread& thread, std::uint64_t now) {
+    return {engine::turns::shown_pid(thread), engine::turns::shown_tid(thread), now,
+            static_cast<std::uint32_t>(thread.page.cpu)};
+}
+
 /// Fills in what the event's sample_type asks for. Fields of which nothing is known keep their defaults.
 void gather(Thread& thread, const EventPage& event, std::uint64_t now, const SampleContext& context, Gathered& gathered,
             SampleFacts& facts) {
     const std::uint64_t wanted = event.shape.sample_type;
-    facts.origin = {thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
+    facts.origin = origin_of(thread, now);
     facts.ip = thread.registers.rip;
     const bool at_fault = counts_faults(event.source) && thread.page_faulted;
     if (at_fault) {
@@ -240,7 +247,7 @@ Ring writable_ring(Thread& thread, const EventPage& event, ForeignRecords& forei
 void write_throttling(Thread& thread, EventPage& event, std::uint64_t now, Aftermath& after) {
     const Ring ring = writable_ring(thread, event, after.foreign);
     if (ring.memory == nullptr) return;
-    const subsystem::RecordOrigin moment{thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
+    const subsystem::RecordOrigin moment = origin_of(thread, now);
     const PageLockGuard lock{thread, ring.page->lock};
     if (!lock) return;
     if (after.overflow.unthrottle) after.wake = write_unthrottle(ring, event, moment).wake;

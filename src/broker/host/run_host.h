@@ -58,6 +58,7 @@ class RunHost final : public subsystem::Host {
     void call_ended() override;
     Answer<TaskId> find_task(const TaskId& caller, std::int32_t tid) override;
     std::vector<TaskId> living_tasks() override;
+    std::int32_t shown_id(std::int32_t id) override { return memory_.shown_id(id); }
     std::int32_t cpu(const TaskId& task) override;
     bool in_cgroup(const TaskId& task, std::uint64_t cgroup) override;
     subsystem::Credentials credentials(const TaskId& caller) override;

@@ -101,14 +101,15 @@ ordered_json counts_of(const RunResult& result) {
         for (auto entry = first; entry != last; ++entry) {
             const Thread& thread = entry->second;
             for (std::size_t i = 0; i < kCounters; ++i) total[i] += thread.counts[i];
-            listed.push_back(
-                {{"tid", thread.tid}, {"comm", thread.comm}, {"counts", to_json(thread.counts, header.counting)}});
+            listed.push_back({{"tid", result.memory.shown_id(thread.tid)},
+                              {"comm", thread.comm},
+                              {"counts", to_json(thread.counts, header.counting)}});
         }
         // The first process is the command; it may have been killed, but the broker waited for it.
         const run::ProcessRecord& command = result.memory.process(1);
         const bool is_command =
             &record == &command || (command.state == RecordState::moved && record.pid == command.pid);
-        processes.push_back({{"pid", record.pid},
+        processes.push_back({{"pid", result.memory.shown_id(record.pid)},
                              {"comm", text(record.comm, sizeof record.comm)},
                              {"exe", text(record.exe, sizeof record.exe)},
                              {"exit", exit_of(is_command ? result.status : record.exit_status)},

@@ -279,9 +279,10 @@ Result<void> Session::check_switches_are_seen() const {
 /// Writes records of what existed before the events: tasks, and the kernel. `again`: the output was switched, and the
 /// new file needs these records, too.
 void Session::put_existing(bool again) {
-    const recording::SynthesisOptions options{
+    recording::SynthesisOptions options{
         .trailer_bytes = perfdata::SampleLayout{facts_.events.front().attr}.trailer_size(),
         .data_maps = wants_data_maps(options_.sampling)};
+    if (plan_.hosted) options.shown = [&run = plan_.hosted->hosting()](pid_t id) { return run.shown_id(id); };
     const auto sink = [this, again](perfdata::Bytes record) {
         [[maybe_unused]] const auto put = again ? drain_->put_again(record) : drain_->put(record);
     };
@@ -290,6 +291,8 @@ void Session::put_existing(bool again) {
     });
     if (sees_kernel && !put_kernel(host::Root{}, options, sink) && !again)
         note("the kernel hides its addresses (kernel.kptr_restrict), so its functions will have no names");
+    // A hosted run writes records about its command itself.
+    if (plan_.hosted && !again) return;
     if (options_.targets_command() && !again) return put_name(host::Root{}, command_->pid(), options, sink);
     put_existing_processes(options, sink);
 }
@@ -301,8 +304,10 @@ void Session::put_existing_processes(const recording::SynthesisOptions& options,
     for (const pid_t process : options_.pid_numbers) put_process(root, process, options, sink);
     for (const pid_t thread : options_.tid_numbers)
         put_process(root, recording::process_of(root, thread), options, sink);
-    for (const std::uint32_t process : drain_->processes())
-        put_process(root, static_cast<pid_t>(process), options, sink);
+    for (const std::uint32_t process : drain_->processes()) {
+        const auto id = static_cast<pid_t>(process);
+        put_process(root, plan_.hosted ? plan_.hosted->hosting().kernel_id(id) : id, options, sink);
+    }
 }
 
 Result<void> Session::open_file() {

@@ -233,11 +233,11 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     begin_thread_time(*thread);
     if (exceeds_memory_limits(*thread)) die_by(SIGSEGV);  // as the kernel, past the point of no return of an exec
     begin_whole_cycle(*thread);
+    if (turns::on(engine)) turns::begin_program(*thread);  // before records about it are written: it gets its shown id
     hooks::at_process_start(*thread, true);
     handlers::catch_up_with_ids(*thread);
     begin_exact_thread(*thread);
     begin_own_faults(*thread, faults_before);
-    if (turns::on(engine)) turns::begin_program(*thread);
     stop_after_exec(*thread);
     deliver_and_resume(*thread);
 }

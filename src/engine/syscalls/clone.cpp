@@ -56,6 +56,8 @@ extern "C" {
     if (thread->signals->clear_handlers) clear_handlers(*thread->signals->actions);
     open_thread_page(*thread, thread->page_number);
     begin_thread_time(*thread);
+    // The parent does so, too, but perhaps after the records about the thread.
+    if (thread->turn_slot != 0) turns::name_slot(*thread->engine, thread->turn_slot, thread->page.pid, thread->tid);
     hooks::at_thread_start(*thread);
     begin_exact_thread(*thread);
     if (turns::on(*thread->engine)) turns::begin_thread(*thread, thread->turn_slot);
@@ -390,6 +392,8 @@ long clone_copying(Call& call, CloneRequest& request) {
     thread.clear_child_tid = clear_child_tid;
     open_process_record(call.engine, thread, page);
     begin_thread_time(thread);
+    // The parent does so, too, but perhaps after the records about the child.
+    if (slot != 0) turns::name_slot(call.engine, slot, thread.tid, thread.tid);
     hooks::at_process_start(thread, false);
     catch_up_with_ids(thread);
     inherit_exact_image(call.engine);

@@ -25,8 +25,12 @@ namespace {
 
 using abi::flag;
 
-PidAndTid pid_and_tid(const TaskId& task) {
-    return {task.pid, task.tid};
+/// Records have the ids that programs of the run see.
+PidAndTid shown(World& world, const PidAndTid& ids) {
+    return {world.host.shown_id(ids.pid), world.host.shown_id(ids.tid)};
+}
+PidAndTid shown(World& world, const TaskId& task) {
+    return shown(world, PidAndTid{task.pid, task.tid});
 }
 
 /// Now on the clock of the event's times. Without use_clockid that is the scheduler's clock, which is near
@@ -40,8 +44,8 @@ std::uint64_t time_of(World& world, const Event& event) {
 void write(World& world, Event& event, const Record& record, std::uint64_t ago_ns = 0) {
     const RingIndex index = event.ring;
     if (index == 0 || !event.task) return;
-    const RecordOrigin moment{event.task->id.pid, event.task->id.tid, time_of(world, event) - ago_ns,
-                              static_cast<std::uint32_t>(event.task->cpu)};
+    const auto [pid, tid] = shown(world, event.task->id);
+    const RecordOrigin moment{pid, tid, time_of(world, event) - ago_ns, static_cast<std::uint32_t>(event.task->cpu)};
     WriteResult written;
     {
         LockedPage page(world, event);
@@ -93,13 +97,14 @@ void report(World& world, const TaskId& name, Interest interest, Make make, std:
 
 void report_fork(World& world, Task& parent, const TaskId& child) {
     report(world, parent, Interest::fork, [&](const Event& event) {
-        return fork_record(pid_and_tid(child), pid_and_tid(parent.id), time_of(world, event));
+        return fork_record(shown(world, child), shown(world, parent.id), time_of(world, event));
     });
 }
 
 void report_exit(World& world, Task& task, std::int32_t parent_pid) {
     report(world, task, Interest::exit, [&](const Event& event) {
-        return exit_record(pid_and_tid(task.id), {parent_pid, parent_pid}, time_of(world, event));
+        return exit_record(shown(world, task.id), shown(world, PidAndTid{parent_pid, parent_pid}),
+                           time_of(world, event));
     });
 }
 
@@ -113,25 +118,27 @@ void report_read(World& world, Event& event) {
     if (group)
         for (Event* sibling : event.leader->siblings) values.push_back(own_total(world, *sibling).member);
     write(world, event,
-          read_record(pid_and_tid(event.task->id), event.attr.read_format, {first.enabled, first.running, values}));
+          read_record(shown(world, event.task->id), event.attr.read_format, {first.enabled, first.running, values}));
 }
 
 void report_name(World& world, const TaskId& task, PidAndTid named, std::string_view name, bool by_exec) {
-    report(world, task, Interest::comm, [&](const Event&) { return comm_record(named, name, by_exec); });
+    report(world, task, Interest::comm, [&](const Event&) { return comm_record(shown(world, named), name, by_exec); });
 }
 
 void report_mapping(World& world, const TaskId& task, const TaskMapping& mapped) {
     if (world.mapping_events == 0) return;
     const Interest interest = mapped.executable() ? Interest::executable_mapping : Interest::data_mapping;
+    TaskMapping named = mapped;
+    named.task = shown(world, mapped.task);
     report(world, task, interest, [&](const Event& event) {
-        return gets_mmap2(event.attr.flags) ? mmap2_record(mapped, event.flag(flag("build_id"))) : mmap_record(mapped);
+        return gets_mmap2(event.attr.flags) ? mmap2_record(named, event.flag(flag("build_id"))) : mmap_record(named);
     });
 }
 
 void report_switch(World& world, const TaskId& task, SwitchDirection direction, const TaskId& other,
                    std::uint64_t ago_ns) {
     const auto make = [&](const Event& event) {
-        return event.kind == Kind::cpu_wide_part ? cpu_switch_record(direction, pid_and_tid(other))
+        return event.kind == Kind::cpu_wide_part ? cpu_switch_record(direction, shown(world, other))
                                                  : switch_record(direction);
     };
     report(world, task, Interest::context_switch, make, ago_ns);
@@ -139,7 +146,7 @@ void report_switch(World& world, const TaskId& task, SwitchDirection direction, 
 
 void report_namespaces(World& world, const TaskId& task, const NamespaceLinks& links) {
     report(world, task, Interest::namespaces,
-           [&](const Event&) { return namespaces_record(pid_and_tid(task), links); });
+           [&](const Event&) { return namespaces_record(shown(world, task), links); });
 }
 
 void report_cgroup(World& world, const TaskId& task, std::uint64_t inode, std::string_view path) {

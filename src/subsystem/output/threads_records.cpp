@@ -35,8 +35,9 @@ bool write_threads_record(World& world, Event& event, std::span<const std::byte>
     const RingIndex index = event.ring;
     const std::uint32_t type = type_of(record);
     if (index == 0 || type == 0 || event.task == nullptr) return false;
-    const RecordOrigin origin{event.task->id.pid, event.task->id.tid, world.host.clock(CLOCK_MONOTONIC),
-                              static_cast<std::uint32_t>(event.task->cpu)};
+    const TaskId& task = event.task->id;
+    const RecordOrigin origin{world.host.shown_id(task.pid), world.host.shown_id(task.tid),
+                              world.host.clock(CLOCK_MONOTONIC), static_cast<std::uint32_t>(event.task->cpu)};
     WriteResult written;
     {
         LockedPage page(world, event);

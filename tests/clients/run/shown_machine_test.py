@@ -85,6 +85,16 @@ class ShownMachine(unittest.TestCase):
         self.assertEqual(self.run_python(NAMES).splitlines(), [
             f"localhost 6.1.0 {version} x86_64", f"Linux version 6.1.0 (anyperf) {version}", "6.1.0", version, "localhost"])
 
+    def test_files_about_what_the_machine_does_are_those_of_an_idle_one(self):
+        names = ["vmstat", "interrupts", "softirqs", "diskstats", "buddyinfo", "pressure/cpu", "net/sockstat", "sys/fs/file-nr",
+                 "sys/fs/dentry-state"]
+        there = [f"/proc/{name}" for name in names if os.path.exists(f"/proc/{name}")]
+        script = f"for name in {there}: print(name, open(name).read())"
+        texts = [self.run_python(script) for _ in range(2)]
+        self.assertEqual(texts[0], texts[1])
+        self.assertIn("pgfault 0\n", texts[0])
+        self.assertNotEqual(texts[0], subprocess.run([PYTHON, "-c", script], capture_output=True, text=True, check=True).stdout)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -1,4 +1,5 @@
 """`anyperf run --deterministic`: ids of processes and threads, the machine that is shown, and schedules."""
+import json
 import re
 import signal
 import subprocess
@@ -203,6 +204,37 @@ class Shown(RepeatedRuns):
         script = ("mktemp -u; cat /proc/self/stat /proc/self/status /proc/uptime /proc/meminfo /proc/loadavg /proc/stat;"
                   "cat /sys/fs/cgroup/memory/memory.stat /sys/fs/cgroup/memory.stat 2>/dev/null; true")
         self.assertIn(b"MemTotal:        8388608 kB", self.assert_repeats("bash", "-c", script))
+
+    def test_the_counts_of_a_run_name_processes_and_threads_by_their_shown_ids(self):
+        counts = self.directory / "counts.json"
+        words = [ANYPERF, "run", "--deterministic", "--count=instructions", "--count-to", counts, "--", "sh", "-c", "echo $$; /bin/true"]
+        runs = [(subprocess.run(words, capture_output=True, text=True, check=True).stdout, counts.read_text()) for _ in range(2)]
+        self.assertEqual(runs[0], runs[1])
+        shell, child = json.loads(runs[0][1])["processes"]
+        self.assertEqual([shell["pid"], shell["threads"][0]["tid"]], [int(runs[0][0])] * 2)
+        self.assertEqual(child["pid"], shell["pid"] + 1)
+
+    def test_records_have_the_ids_that_programs_see(self):
+        data = self.directory / "perf.data"
+        for words in ([ANYPERF, "record", "--virtual", "--deterministic"],
+                      [ANYPERF, "run", "--deterministic", "--", ANYPERF, "record"]):
+            run = subprocess.run([*words, "-e", "instructions:u", "-c", "10000", "-o", data, "--", "sh", "-c", "echo $$; /bin/true; :"],
+                                 capture_output=True, text=True, check=True)
+            shell = int(run.stdout)
+            text = subprocess.run([ANYPERF, "script", "-i", data, "-F", "comm,pid,tid", "--show-task-events", "--show-mmap-events"],
+                                  capture_output=True, text=True, check=True).stdout
+            with self.subTest(words=words, text=text):
+                ids = {int(number) for number in re.findall(r"\b(\d+)/", text)}
+                # A recorder inside of the run writes a name for the time before the exec, with a trailer of zeros.
+                self.assertEqual(ids - {0}, {shell, shell + 1})
+                self.assertRegex(text, rf"PERF_RECORD_FORK\({shell + 1}:{shell + 1}\):\({shell}:{shell}\)")
+                self.assertRegex(text, rf"PERF_RECORD_MMAP2 {shell + 1}/{shell + 1}: .*/true")
+
+    def test_links_to_processes_have_shown_ids(self):
+        script = "import os; d = os.open('/proc/self/fd', os.O_RDONLY); print(os.getpid(), os.readlink(f'/proc/self/fd/{d}'))"
+        own, link = subprocess.run([ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", script], capture_output=True, text=True,
+                                   check=True).stdout.split()
+        self.assertEqual(link, f"/proc/{own}/fd")
 
     def test_the_number_of_cpus_is_chosen(self):
         program = self.build(MACHINE)

@@ -139,6 +139,22 @@ void put_host(Thread&, Text& text) {
     text.text(kShownHost).text("\n");
 }
 
+/// /proc/interrupts and /proc/softirqs: the line that names the CPUs. No interrupt has come.
+void put_cpu_columns(Thread& thread, Text& text) {
+    text.text("           ");
+    for (std::uint32_t cpu = 0; cpu < cpus_of(*thread.engine); ++cpu) text.text("CPU").decimal(cpu).text("       ");
+    text.text("\n");
+}
+
+/// The counters that vmstat(8), sar(1) and free(1) read.
+void put_vmstat(Thread&, Text& text) {
+    text.text("nr_free_pages ").decimal(kFreeBytes / 4096).text("\n");
+    for (const std::string_view name :
+         {"nr_dirty", "nr_writeback", "nr_slab_reclaimable", "nr_page_table_pages", "nr_mapped", "pgpgin", "pgpgout",
+          "pswpin", "pswpout", "pgfault", "pgmajfault", "pgfree", "pgsteal_kswapd", "pgscan_kswapd", "oom_kill"})
+        text.text(name).text(" 0\n");
+}
+
 /// What makes the kernel's own file the one that programs see.
 enum class Unless : std::uint8_t { nothing, cpus_are_the_hosts, names_are_set };
 
@@ -152,6 +168,9 @@ constexpr std::array kFiles{
     FileRow{"/proc/stat", put_stat},
     FileRow{"/proc/uptime", put_uptime},
     FileRow{"/proc/loadavg", put_loadavg},
+    FileRow{"/proc/interrupts", put_cpu_columns},
+    FileRow{"/proc/softirqs", put_cpu_columns},
+    FileRow{"/proc/vmstat", put_vmstat},
     FileRow{"/proc/version", put_version, Unless::names_are_set},
     FileRow{"/proc/sys/kernel/osrelease", put_release, Unless::names_are_set},
     FileRow{"/proc/sys/kernel/version", put_build, Unless::names_are_set},
@@ -161,38 +180,58 @@ constexpr std::array kFiles{
     FileRow{"/sys/devices/system/cpu/present", put_cpu_list, Unless::cpus_are_the_hosts},
 };
 
-/// Files of control groups, of both versions: no limit, nothing used.
-struct GroupRow {
+/// A file that always has the same text.
+struct TextRow {
     std::string_view name;
     std::string_view text;
 };
+
+/// Files about what the machine does, by their paths: nothing.
+constexpr std::string_view kNoPressure =
+    "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+constexpr std::array kIdleFiles{
+    TextRow{"/proc/diskstats", ""},
+    TextRow{"/proc/buddyinfo", ""},
+    TextRow{"/proc/pressure/cpu", kNoPressure},
+    TextRow{"/proc/pressure/io", kNoPressure},
+    TextRow{"/proc/pressure/memory", kNoPressure},
+    TextRow{"/proc/net/sockstat",
+            "sockets: used 0\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\n"
+            "RAW: inuse 0\nFRAG: inuse 0 memory 0\n"},
+    TextRow{"/proc/sys/fs/file-nr", "0\t0\t9223372036854775807\n"},
+    TextRow{"/proc/sys/fs/inode-nr", "0\t0\n"},
+    TextRow{"/proc/sys/fs/inode-state", "0\t0\t0\t0\t0\t0\t0\n"},
+    TextRow{"/proc/sys/fs/dentry-state", "0\t0\t45\t0\t0\t0\n"},
+};
+
+/// Files of control groups, of both versions: no limit, nothing used.
 constexpr std::string_view kNoLimit = "9223372036854771712\n";
 constexpr std::string_view kNothing = "0\n";
 constexpr std::string_view kMost = "max\n";
 constexpr std::array kGroupFiles{
-    GroupRow{"memory.current", kNothing},
-    GroupRow{"memory.peak", kNothing},
-    GroupRow{"memory.max", kMost},
-    GroupRow{"memory.high", kMost},
-    GroupRow{"memory.swap.current", kNothing},
-    GroupRow{"memory.swap.max", kMost},
-    GroupRow{"memory.usage_in_bytes", kNothing},
-    GroupRow{"memory.max_usage_in_bytes", kNothing},
-    GroupRow{"memory.limit_in_bytes", kNoLimit},
-    GroupRow{"memory.soft_limit_in_bytes", kNoLimit},
-    GroupRow{"memory.memsw.limit_in_bytes", kNoLimit},
-    GroupRow{"memory.memsw.usage_in_bytes", kNothing},
-    GroupRow{"memory.failcnt", kNothing},
-    GroupRow{"memory.stat",
-             "anon 0\nfile 0\nkernel 0\ncache 0\nrss 0\nmapped_file 0\nswap 0\nactive_anon 0\ninactive_anon 0\n"
-             "active_file 0\ninactive_file 0\nhierarchical_memory_limit 9223372036854771712\n"
-             "hierarchical_memsw_limit 9223372036854771712\ntotal_cache 0\ntotal_rss 0\ntotal_swap 0\n"},
-    GroupRow{"cpu.max", "max 100000\n"},
-    GroupRow{"cpu.cfs_quota_us", "-1\n"},
-    GroupRow{"cpu.cfs_period_us", "100000\n"},
-    GroupRow{"cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n"},
-    GroupRow{"cpuacct.usage", kNothing},
-    GroupRow{"cpuacct.usage_percpu", kNothing},
+    TextRow{"memory.current", kNothing},
+    TextRow{"memory.peak", kNothing},
+    TextRow{"memory.max", kMost},
+    TextRow{"memory.high", kMost},
+    TextRow{"memory.swap.current", kNothing},
+    TextRow{"memory.swap.max", kMost},
+    TextRow{"memory.usage_in_bytes", kNothing},
+    TextRow{"memory.max_usage_in_bytes", kNothing},
+    TextRow{"memory.limit_in_bytes", kNoLimit},
+    TextRow{"memory.soft_limit_in_bytes", kNoLimit},
+    TextRow{"memory.memsw.limit_in_bytes", kNoLimit},
+    TextRow{"memory.memsw.usage_in_bytes", kNothing},
+    TextRow{"memory.failcnt", kNothing},
+    TextRow{"memory.stat",
+            "anon 0\nfile 0\nkernel 0\ncache 0\nrss 0\nmapped_file 0\nswap 0\nactive_anon 0\ninactive_anon 0\n"
+            "active_file 0\ninactive_file 0\nhierarchical_memory_limit 9223372036854771712\n"
+            "hierarchical_memsw_limit 9223372036854771712\ntotal_cache 0\ntotal_rss 0\ntotal_swap 0\n"},
+    TextRow{"cpu.max", "max 100000\n"},
+    TextRow{"cpu.cfs_quota_us", "-1\n"},
+    TextRow{"cpu.cfs_period_us", "100000\n"},
+    TextRow{"cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n"},
+    TextRow{"cpuacct.usage", kNothing},
+    TextRow{"cpuacct.usage_percpu", kNothing},
 };
 
 /// Takes the next line or word, which `end` ends, from `rest`.
@@ -329,8 +368,12 @@ bool put_file(Thread& thread, std::string_view path, Text& out) {
         row->put(thread, out);
         return true;
     }
+    if (const auto idle = std::ranges::find(kIdleFiles, path, &TextRow::name); idle != kIdleFiles.end()) {
+        out.text(idle->text);
+        return true;
+    }
     if (!path.starts_with("/sys/fs/cgroup/")) return false;
-    const auto group = std::ranges::find(kGroupFiles, after(path, path.rfind('/') + 1), &GroupRow::name);
+    const auto group = std::ranges::find(kGroupFiles, after(path, path.rfind('/') + 1), &TextRow::name);
     if (group == kGroupFiles.end()) return false;
     out.text(group->text);
     return true;

@@ -253,6 +253,28 @@ void show_own_link(const Call& call, std::string_view path, long& answer) {
         answer = static_cast<long>(length);
 }
 
+/// readlink(2) of a link to a directory of a process, as that of a descriptor: the kernel names it by its own id.
+void show_process_in_link(const Call& call, long& answer) {
+    const unsigned buffer = call.number == __NR_readlink ? 1 : 2;
+    constexpr std::string_view kProcesses = "/proc/";
+    char link[kLongestProcPath];
+    if (answer > static_cast<long>(sizeof link)) return;
+    const auto length = static_cast<std::size_t>(answer);
+    if (!x86_64::guarded_copy(link, at_address<const void>(call.argument[buffer]), length)) return;
+    std::string_view rest{link, length};
+    if (!rest.starts_with(kProcesses)) return;
+    rest.remove_prefix(kProcesses.size());
+    const std::string_view id = rest.substr(0, std::min(rest.find('/'), rest.size()));
+    const std::int32_t real = decimal_number(id);
+    if (real == 0) return;
+    rest.remove_prefix(id.size());
+    Line text;
+    text.text(kProcesses).decimal(shown_of(*call.engine.turns, real)).text(rest);
+    const std::size_t copied = std::min<std::uint64_t>(text.view().size(), call.argument[buffer + 1]);
+    if (x86_64::guarded_copy(at_address<void>(call.argument[buffer]), text.view().data(), copied))
+        answer = static_cast<long>(copied);
+}
+
 }  // namespace
 
 IdTranslation::IdTranslation(Call& call)
@@ -354,6 +376,7 @@ long IdTranslation::answer_of(long answer) {
     if (is_owner || (row != nullptr && row->answer)) return shown_of(turns, static_cast<std::int32_t>(answer));
     if (call_.number == __NR_readlink || call_.number == __NR_readlinkat) {
         char room[kLongestProcPath];
+        show_process_in_link(call_, answer);
         show_own_link(call_, copy_short_path(call_.argument[call_.number == __NR_readlink ? 0 : 1], room), answer);
     }
     return answer;
