@@ -32,7 +32,7 @@ int main(int count, char** words) {
     for (int moves = 0; moves < 200; ++moves) {
         cpu_set_t one;
         CPU_ZERO(&one);
-        CPU_SET(atoi(words[1 + moves % 2]), &one);
+        CPU_SET(words[1 + moves % 2][0] - '0', &one);
         sched_setaffinity(0, sizeof one, &one);
         for (volatile int i = 0; i < 1000; ++i) {}
     }
