@@ -1,6 +1,7 @@
 // access_routines.cpp: the sequences of access_routines.h. Each function that writes one has its listing.
 #include "engine/modelling/access_routines.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "engine/freestanding/pages.h"
@@ -18,12 +19,72 @@ using namespace x86_64;  // the names of registers
 
 constexpr std::uint32_t kStateOfModified = static_cast<std::uint32_t>(LineState::modified);
 
+/// In a set of more ways than this one, older pages are left to hits_code() and hits_data().
+constexpr unsigned kMostSearchedPages = 32;
+
+/// Writes what makes an older page of a set of the first TLB its most recent one, as Core::hits() does. r10 is the
+/// page's entry in ShortPath::Level::pages and stays it; changes r11. Carry: the TLB lacks the page, or it is too old.
+//   push rdx ; lea -2(r10,r10), r10                                  the page's word in the TLB
+//   mov r10, r11 ; shr $2, r11 ; and SETS-1, r11d ; imul SIZE, r11 ; add rbx, r11       its set, ordered by use
+//   cmp WAY1(r11), r10 ; je found1 ; cmp WAY2(r11), r10 ; je found2 ; ...               way 0 has been compared
+//   pop rdx ; stc ; ret
+//   found2: mov WAY1(r11), rdx ; mov rdx, WAY2(r11)                  those before it move back
+//   found1: mov WAY0(r11), rdx ; mov rdx, WAY1(r11)
+//   mov r10, WAY0(r11)
+//   mov r10, r11 ; shr $2, r11 ; and SETS-1, r11d ; lea 2(r10), r10 ; shr r10 ; mov r10, PAGES(rbx,r11,8)
+//   pop rdx ; clc ; ret
+const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
+    constexpr unsigned kStateBits = 2;
+    constexpr std::uint64_t kPage = 5;
+    static_assert(models::Cache::word(kPage, models::TlbArray::kState) == (kPage << kStateBits) + 2);
+    const std::uint8_t* const start = out.at();
+    const models::Cache::Sets& tlb = level.tlb;
+    const unsigned ways = std::min(tlb.ways, kMostSearchedPages);
+    const auto way = [&tlb](unsigned number) { return tlb.words + std::int64_t{number} * 8; };
+    const auto set_of_word = [&] {
+        out.mov(r11, r10);
+        out.shr(r11, kStateBits);
+        out.and32(r11, static_cast<std::uint32_t>(tlb.mask));
+    };
+    std::uint8_t* found[kMostSearchedPages] = {};
+    out.push(rdx);
+    out.lea_twice(r10, r10, -2);
+    set_of_word();
+    out.imul(r11, tlb.ways * 8);
+    out.add(r11, rbx);
+    for (unsigned i = 1; i < ways; ++i) {
+        out.cmp_memory(r10, r11, way(i));
+        found[i] = out.jcc_far(Condition::equal);
+    }
+    out.pop(rdx);
+    out.stc();
+    out.ret();
+    if (ways < 2) return start;
+    for (unsigned i = ways - 1; i > 0; --i) {
+        out.bind_far(found[i]);
+        out.load(rdx, r11, way(i - 1));
+        out.store(rdx, r11, way(i));
+    }
+    out.store(r10, r11, way(0));
+    set_of_word();
+    out.lea(r10, r10, 2);
+    out.shr(r10, 1);
+    out.store_indexed(r10, rbx, r11, level.pages.entries);
+    out.pop(rdx);
+    out.clc();
+    out.ret();
+    return start;
+}
+
 class Routine {
   public:
-    Routine(ReplayEmitter& out, const models::ShortPath& path, const Level& level, bool loads, bool stores)
+    /// @param pages what write_pages() has written for the level
+    Routine(ReplayEmitter& out, const models::ShortPath& path, const Level& level, const std::uint8_t* pages,
+            bool loads, bool stores)
         : out_(out),
           path_(path),
           level_(level),
+          pages_(pages),
           fetches_code_(!loads && !stores),
           follows_(loads && path.prefetches),
           modifies_(stores) {}
@@ -49,6 +110,8 @@ class Routine {
         if (follows_) write_stride();
         out_.clc();
         out_.ret();
+        write_other_pages();
+        if (follows_) write_follows();
         write_misses();
         return start;
     }
@@ -107,7 +170,8 @@ class Routine {
     }
 
     //   mov rax, r10 ; shr $12, r10 ; mov r10d, r11d ; and SETS-1, r11d ; lea 2(r10,r10), r10
-    //   cmp PAGES(rbx,r11,8), r10 ; jne
+    //   cmp PAGES(rbx,r11,8), r10 ; jne other
+    //   back:
     void write_page() {
         out_.mov(r10, rax);
         out_.shr(r10, models::Core::kPageShift);
@@ -116,7 +180,19 @@ class Routine {
         out_.lea_twice(r10, r10, 2);
         out_.load_indexed(r11, rbx, r11, level_.pages.entries);
         out_.cmp(r11, r10);
-        miss_if(Condition::not_equal);
+        OtherPage& other = other_pages_[other_page_count_++];
+        other.from = out_.jcc_far(Condition::not_equal);
+        other.back = out_.at();
+    }
+
+    //   other: call pages ; jc misses ; jmp back
+    void write_other_pages() {
+        for (unsigned i = 0; i < other_page_count_; ++i) {
+            out_.bind_far(other_pages_[i].from);
+            out_.call_near(pages_);
+            miss_if(Condition::below);
+            out_.jmp(other_pages_[i].back);
+        }
     }
 
     //   store: lea 3(,rcx,4), r10 ; mov r10, WAYS(rbx,r8,8)              it is modified
@@ -151,37 +227,21 @@ class Routine {
     }
 
     // StridePrefetcher::next() for a load, as far as nothing is to be fetched:
-    //   mov rsi, rcx ; shr $6, rcx ; xor rsi, rcx ; and $63, ecx ; lea (rcx,rcx,2), ecx
-    //   lea STRIDES(rbx,rcx,8), rcx                                      its entry
-    //   mov rax, rdx ; sub ADDRESS(rcx), rdx                             the distance
-    //   cmp rsi, INSTRUCTION(rcx) ; jne taken
-    //   mov rax, ADDRESS(rcx)
-    //   cmp rdx, DISTANCE(rcx) ; jne moved
+    //   mov rax, rdx ; sub ADDRESS(r13), rdx                             the distance
+    //   cmp rsi, INSTRUCTION(r13) ; jne taken
+    //   cmp rdx, DISTANCE(r13) ; jne moved
     //   test rdx, rdx ; je done
-    //   add rax, rdx ; xor rax, rdx ; shr LINE, rdx ; jne fetches        the next address is not in this line
-    //   jmp done
-    // taken: mov rsi, INSTRUCTION(rcx) ; mov rax, ADDRESS(rcx) ; xor edx, edx     the entry was another load's
-    // moved: mov rdx, DISTANCE(rcx)
+    //   mov rdx, r8 ; add rax, r8 ; xor rax, r8 ; shr LINE, r8 ; jne follows     the next address is not in this line
+    //   near: mov rax, ADDRESS(r13) ; jmp done
+    // taken: mov rsi, INSTRUCTION(r13) ; xor edx, edx                    the entry was another load's
+    // moved: mov rax, ADDRESS(r13) ; mov rdx, DISTANCE(r13)
+    // done:
     void write_stride() {
-        using Entry = StridePrefetcher::Entry;
-        constexpr auto instruction = static_cast<std::int64_t>(offsetof(Entry, instruction));
-        constexpr auto address = static_cast<std::int64_t>(offsetof(Entry, address));
-        constexpr auto distance = static_cast<std::int64_t>(offsetof(Entry, distance));
-        static_assert(sizeof(Entry) == 24 && StridePrefetcher::index_of(0x1c0) == (7 ^ 0x1c0 % 64));
-        out_.mov(rcx, rsi);
-        out_.shr(rcx, 6);
-        out_.xor_(rcx, rsi);
-        out_.and32(rcx, StridePrefetcher::kEntries - 1);
-        out_.lea_twice(rdx, rcx, 0);
-        out_.add(rcx, rdx);
-        out_.shl(rcx, 3);
-        out_.lea(rcx, rcx, static_cast<std::int32_t>(path_.strides));
-        out_.add(rcx, rbx);
         out_.mov(rdx, rax);
-        out_.sub_memory(rdx, rcx, address);
-        out_.cmp_memory(rsi, rcx, instruction);
+        out_.sub_memory(rdx, r13, kAddress);
+        out_.cmp_memory(rsi, r13, kInstruction);
         std::uint8_t* const taken = out_.jcc_short(Condition::not_equal);
-        out_.cmp_memory(rdx, rcx, distance);
+        out_.cmp_memory(rdx, r13, kDistance);
         std::uint8_t* const moved = out_.jcc_short(Condition::not_equal);
         out_.test(rdx, rdx);
         std::uint8_t* const still = out_.jcc_short(Condition::equal);
@@ -189,54 +249,107 @@ class Routine {
         out_.add(r8, rax);
         out_.xor_(r8, rax);
         out_.shr(r8, path_.line_shift);
-        fetches_ = out_.jcc_far(Condition::not_equal);
-        out_.store(rax, rcx, address);
+        follows_stride_ = out_.jcc_far(Condition::not_equal);
+        near_ = out_.at();
+        out_.store(rax, r13, kAddress);
         std::uint8_t* const near = out_.jmp_forward();
         out_.bind(taken);
-        out_.store(rsi, rcx, instruction);
+        out_.store(rsi, r13, kInstruction);
         out_.xor32(rdx, rdx);
         out_.bind(moved);
-        out_.store(rax, rcx, address);
-        out_.store(rdx, rcx, distance);
+        out_.store(rax, r13, kAddress);
+        out_.store(rdx, r13, kDistance);
         out_.bind(near);
         out_.bind(still);
     }
 
-    //   misses:  or $1, ecx ; stc ; ret         the zero flag is clear
-    //   fetches: cmp ecx, ecx ; stc ; ret       it is set
-    void write_misses() {
-        for (unsigned i = 0; i < miss_count_; ++i) out_.bind_far(misses_[i]);
-        out_.or32_immediate(rcx, 1);
-        out_.stc();
-        out_.ret();
-        if (fetches_ == nullptr) return;
-        out_.bind_far(fetches_);
+    // Nothing is to be fetched if the distance is too far, or L1 has the line. To look for it changes nothing:
+    //   follows: lea FARTHEST(rdx), r9 ; cmp $2*FARTHEST, r9 ; ja near
+    //   mov rdx, r8 ; add rax, r8 ; shr LINE, r8 ; mov r8d, edi ; and SETS-1, edi        its line and set
+    //   mov ENTRIES(rbx,rdi,8), r10 ; lea 2(r8,r8), r9 ; sub r9, r10 ; cmp $2, r10 ; jb near
+    //   mov r8d, r9d ; and HINTS-1, r9d ; movzx HINTS(rbx,r9), r9d                       as in write_search()
+    //   shl WAYS, edi ; add r9, rdi ; mov WAYS(rbx,rdi,8), r10
+    //   lea (,r8,4), r9 ; sub r9, r10 ; lea -1(r10), r10 ; cmp $3, r10 ; jb near
+    //   cmp ecx, ecx ; stc ; ret                                         the zero flag is set
+    void write_follows() {
+        constexpr auto farthest = static_cast<std::int32_t>(StridePrefetcher::kFarthest);
+        out_.bind_far(follows_stride_);
+        out_.lea(r9, rdx, farthest);
+        out_.cmp(r9, std::uint32_t{2} * farthest);
+        out_.jcc(Condition::above, near_);
+        out_.mov(r8, rdx);
+        out_.add(r8, rax);
+        out_.shr(r8, path_.line_shift);
+        out_.mov32(rdi, r8);
+        out_.and32(rdi, static_cast<std::uint32_t>(level_.lines.mask));
+        out_.load_indexed(r10, rbx, rdi, level_.lines.entries);
+        out_.lea_twice(r9, r8, 2);
+        out_.sub(r10, r9);
+        out_.cmp(r10, 2);
+        out_.jcc(Condition::below, near_);
+        if (level_.ways.hinted) {
+            out_.mov32(r9, r8);
+            out_.and32(r9, static_cast<std::uint32_t>(level_.ways.hint_mask));
+            out_.load8_indexed(r9, rbx, r9, level_.ways.hints);
+            out_.shl(rdi, level_.ways.shift);
+            out_.add(rdi, r9);
+            out_.load_indexed(r10, rbx, rdi, level_.ways.words);
+            out_.lea_four_times(r9, r8);
+            out_.sub(r10, r9);
+            out_.lea(r10, r10, -1);
+            out_.cmp(r10, kStateOfModified);
+            out_.jcc(Condition::below, near_);
+        }
         out_.cmp32(rcx, rcx);
         out_.stc();
         out_.ret();
     }
 
+    //   misses: or $1, ecx ; stc ; ret                                   the zero flag is clear
+    void write_misses() {
+        for (unsigned i = 0; i < miss_count_; ++i) out_.bind_far(misses_[i]);
+        out_.or32_immediate(rcx, 1);
+        out_.stc();
+        out_.ret();
+    }
+
+    static constexpr auto kInstruction = static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, instruction));
+    static constexpr auto kAddress = static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, address));
+    static constexpr auto kDistance = static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, distance));
+
+    /// A page that is not its set's most recent.
+    struct OtherPage {
+        std::uint8_t* from;
+        const std::uint8_t* back;
+    };
+
     ReplayEmitter& out_;
     const models::ShortPath& path_;
     const Level& level_;
+    const std::uint8_t* pages_;
     bool fetches_code_;  ///< from one line: the caller splits
     bool follows_;
     bool modifies_;
     std::uint8_t* misses_[5] = {};
     unsigned miss_count_ = 0;
-    std::uint8_t* fetches_ = nullptr;
+    OtherPage other_pages_[2] = {};
+    unsigned other_page_count_ = 0;
+    std::uint8_t* follows_stride_ = nullptr;
+    const std::uint8_t* near_ = nullptr;
 };
 
 }  // namespace
 
 AccessRoutines AccessRoutines::write(ReplayEmitter& out, const models::ShortPath& path) {
-    const auto write = [&](const Level& level, bool loads, bool stores) {
-        return Routine{out, path, level, loads, stores}.write();
+    const std::uint8_t* const code_pages = write_pages(out, path.code);
+    const std::uint8_t* const data_pages = write_pages(out, path.data);
+    const auto write_data = [&](bool loads, bool stores) {
+        return Routine{out, path, path.data, data_pages, loads, stores}.write();
     };
-    return {.fetch = write(path.code, false, false),
-            .load = write(path.data, true, false),
-            .store = write(path.data, false, true),
-            .modify = write(path.data, true, true)};
+    return {.fetch = Routine{out, path, path.code, code_pages, false, false}.write(),
+            .load = write_data(true, false),
+            .store = write_data(false, true),
+            .modify = write_data(true, true)};
 }
 
 }  // namespace anyperf::engine

@@ -35,7 +35,7 @@ void note(NotedAccesses& noted, const NotedAccess& access, unsigned cycles) {
 }  // namespace
 
 models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAccess access, unsigned bytes) {
-    const models::AccessFacts facts = models.core.access(access.pc, access.address, bytes, access.kind);
+    const models::AccessFacts facts = models.core.access_anew(access.pc, access.address, bytes, access.kind);
     const models::Latencies& latencies = thread.engine->run->machine.latencies;
     if (access.kind != Access::store) thread.page.counters.load_latencies.add(facts, latencies);
     if (models.notes) [[unlikely]] {

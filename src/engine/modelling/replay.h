@@ -49,7 +49,7 @@ class Replay {
 
     /// A fetch of an instruction, and an access to an operand, that the models look at, with what they cost. `waits`:
     /// the address comes from a load of the segment.
-    void fetch_anew(std::uint64_t pc, unsigned bytes) { models_.stalls.fetched(core_.fetch(pc, bytes)); }
+    void fetch_anew(std::uint64_t pc, unsigned bytes) { models_.stalls.fetched(core_.fetch_anew(pc, bytes)); }
     void access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind, bool waits);
     /// What follows is in this record.
     void at(const std::uint64_t* record);

@@ -147,7 +147,7 @@ class SegmentCode {
         const std::uint64_t sum = counted(first_, end) + (segment_.accesses != 0 ? segment_.instructions : 0U);
         if (sum != 0) {
             out_.mov(rax, sum);
-            out_.add(r13, rax);
+            out_.add_to_memory(rax, rbp, offsetof(Frame, counted));
         }
         skip_rest_ = out_.at();
         write_next();
@@ -225,17 +225,24 @@ class SegmentCode {
         if (access.address32 != 0) out_.zero_extend32(rax);
     }
 
-    //   lea  BYTES-1(rax), rdx ; load: mov PC, rsi ; call ROUTINE ; jc call
+    //   lea  BYTES-1(rax), rdx ; load: mov PC, rsi ; lea ENTRY(rbx), r13 ; call ROUTINE ; jc call
     void write_check(const RecordedAccess& access) {
         const bool stores = access.kind != Kind::load;
         const bool loads = access.kind != Kind::store;
         Call& anew = call(access, access_anew);
         anew.follows = loads && path_.prefetches;
         out_.lea(rdx, rax, access.bytes - 1);
-        if (anew.follows) out_.mov(rsi, segment_.pc + access.offset);
+        if (anew.follows) write_place_of_load(segment_.pc + access.offset);
         out_.call_near(!loads ? routines_.store : stores ? routines_.modify : routines_.load);
         jump_there(anew, Condition::below);
         anew.back = out_.at();
+    }
+
+    void write_place_of_load(std::uint64_t pc) {
+        using models::StridePrefetcher;
+        const std::size_t entry = StridePrefetcher::index_of(pc) * sizeof(StridePrefetcher::Entry);
+        out_.mov(rsi, pc);
+        out_.lea(r13, rbx, static_cast<std::int32_t>(path_.strides) + static_cast<std::int32_t>(entry));
     }
 
     //   lea  WORDS*8(r12), r12
@@ -432,8 +439,8 @@ class SegmentCode {
 /// Writes enter() and its end, to which all code leaves. Returns the latter.
 //   push rbx, rbp, r12 to r15 ; sub $8, rsp               the stack is aligned for calls
 //   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENTS(rbp), r14 ; mov SEGMENT(rbp), r15
-//   mov $0, r13d ; jmp *rdx
-//   leave: mov r13, COUNTED(rbp) ; mov r15, SEGMENT(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
+//   jmp *rdx
+//   leave: mov r15, SEGMENT(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
 const std::uint8_t* write_entry(ReplayEmitter& out) {
     constexpr Register kSaved[] = {rbx, rbp, r12, r13, r14, r15};
     for (const Register reg : kSaved) out.push(reg);
@@ -443,10 +450,8 @@ const std::uint8_t* write_entry(ReplayEmitter& out) {
     out.load(rbx, rbp, offsetof(Frame, core));
     out.load(r14, rbp, offsetof(Frame, segments));
     out.load(r15, rbp, offsetof(Frame, segment));
-    out.mov(r13, 0);
     out.jmp_register(rdx);
     const std::uint8_t* const leave = out.at();
-    out.store(r13, rbp, offsetof(Frame, counted));
     out.store(r15, rbp, offsetof(Frame, segment));
     out.mov(rax, r12);
     out.lea(rsp, rsp, 8);
@@ -503,7 +508,7 @@ const std::uint64_t* ReplayCode::run(Engine& engine, Frame& frame, const std::ui
     const std::uint64_t* const next = enter(&frame, record, frame.segment->replay);
     add_counted(*frame.replay, frame.counted);
     frame.replay->resolved(frame.resolved);
-    frame.resolved = 0;
+    frame.resolved = frame.counted = 0;
     return next;
 }
 

@@ -11,7 +11,7 @@
 //
 // The code runs in the engine, as an ordinary function, so no register has a value of the program. The registers are
 //   rbx  the Core          rbp  the frame (ReplayCode::Frame)    r12  the current record
-//   r13  counts, see Frame::counted                              r14  the array of RecordedSegment
+//   r13  of a load: its entry of the stride prefetcher           r14  the array of RecordedSegment
 //   r15  the current segment
 // The code is never used for a segment that was left in the middle. The caller replays the branch of the last record,
 // since it knows where that went.

@@ -80,6 +80,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void imul(Register to, Register from) {
         rex(true, to, from), byte(0x0f), byte(0xaf), byte(static_cast<std::uint8_t>(0xc0 | (to & 7) << 3 | (from & 7)));
     }
+    void imul(Register reg, std::uint32_t value) {
+        rex(true, reg, reg), byte(0x69), byte(static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (reg & 7))), u32(value);
+    }
     void cmp(Register reg, std::uint32_t value) { immediate(true, 7, reg, value); }
     void and32(Register reg, std::uint32_t value) { immediate(false, 4, reg, value); }
     void or32_immediate(Register reg, std::uint32_t value) { immediate(false, 1, reg, value); }

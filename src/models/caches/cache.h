@@ -109,6 +109,19 @@ class Cache {
         unsigned shift = 0;  ///< log2 of the ways of a set
     };
     Places places(const void* from) const;
+    /// Where the sets of a cache of LRU lie, in bytes from `from`.
+    struct Sets {
+        std::int64_t words = 0;
+        std::uint64_t mask = 0;  ///< of the line's number: its set
+        unsigned ways = 0;
+    };
+    Sets sets(const void* from) const {
+        if (!exists() || replacement_ != Replacement::lru) return {};
+        const auto words = reinterpret_cast<const char*>(ways_) - static_cast<const char*>(from);
+        return {.words = words, .mask = sets_ - 1U, .ways = way_count_};
+    }
+    /// What a way of a line in this state has.
+    static constexpr std::uint64_t word(std::uint64_t line, LineState state) { return word_of(line, state); }
 
     // For a caller that decides by the state whether it touches. Precondition: exists().
 

@@ -102,9 +102,9 @@ ShortPath Core::short_path() const {
         return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
     };
     // By the rule of cachegrind no line is modified, so generated code leaves all stores to hits_data().
-    return {.code = {table(recent_code_), table(recent_code_pages_), l1_code_.places(this)},
+    return {.code = {table(recent_code_), table(recent_code_pages_), l1_code_.places(this), code_tlb_.sets(this)},
             .data = {table(recent_data_), table(recent_data_pages_),
-                     machine_.request == Request::line ? l1_data_.places(this) : Cache::Places{}},
+                     machine_.request == Request::line ? l1_data_.places(this) : Cache::Places{}, data_tlb_.sets(this)},
             .strides = offset_of(stride_.entries()),
             .prefetches = machine_.prefetch.stride,
             .line_shift = line_shift_};

@@ -62,6 +62,7 @@ struct ShortPath {
     struct Level {
         Table lines, pages;
         Cache::Places ways;
+        Cache::Sets tlb;  ///< of the first level, for pages of 4 KiB
     };
     Level code, data;
     std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
@@ -122,6 +123,10 @@ class Core {
     bool hits_data(std::uint64_t address, unsigned size, Access kind) {
         return hits(l1_data_, recent_data_, data_tlb_, recent_data_pages_, address, size, kind);
     }
+    /// fetch() and access() by the full path alone, for a caller that has asked for the others.
+    Source fetch_anew(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
+    AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
+                            PageSize page = PageSize::small);
     /// How many accesses have repeated; a load that also stores is a load.
     struct Repeated {
         std::uint64_t fetches = 0;
@@ -175,9 +180,6 @@ class Core {
         lines.set(line, state == LineState::modified);
         return true;
     }
-    Source fetch_anew(std::uint64_t address, unsigned size, PageSize page);
-    AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
-                            PageSize page);
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
         const std::uint64_t wanted = stride_.next(instruction, address);

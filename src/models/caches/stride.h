@@ -46,9 +46,9 @@ class StridePrefetcher {
     }
     const Entry* entries() const { return entries_.data(); }
     static constexpr std::size_t kEntries = 64;
+    static constexpr std::int64_t kFarthest = 2048;
 
   private:
-    static constexpr std::int64_t kFarthest = 2048;
     std::array<Entry, kEntries> entries_{};
 };
 

@@ -36,9 +36,14 @@ class TlbArray {
     /// Whether it has the page. If not, it is filled with it.
     bool touch(std::uint64_t page) {
         if (hits(page)) return true;
-        pages_.insert(page, LineState::exclusive);
+        pages_.insert(page, kState);
         return false;
     }
+
+    // For generated code, which does what hits() does (engine/modelling/access_routines.cpp).
+
+    Cache::Sets sets(const void* from) const { return pages_.sets(from); }
+    static constexpr LineState kState = LineState::exclusive;  ///< of all pages
 
   private:
     Cache pages_;
@@ -53,6 +58,8 @@ class FirstTlb {
 
     bool hits(std::uint64_t small_page) { return small_.hits(small_page); }
     bool touch(std::uint64_t page, PageSize size) { return (size == PageSize::small ? small_ : large_).touch(page); }
+    /// Where the pages of 4 KiB are.
+    Cache::Sets sets(const void* from) const { return small_.sets(from); }
 
   private:
     TlbArray small_;
@@ -67,6 +74,8 @@ class Tlb {
 
     /// Whether the first level has this page of 4 KiB. If not, nothing changes.
     bool hits(std::uint64_t page) { return first_.hits(page); }
+    /// Where the first level has its pages of 4 KiB.
+    Cache::Sets sets(const void* from) const { return first_.sets(from); }
     Translation translate(std::uint64_t address, PageSize size) {
         const std::uint64_t page = address >> (size == PageSize::small ? kSmallShift : kLargeShift);
         if (first_.touch(page, size)) return Translation::first_level;
