@@ -12,16 +12,16 @@
 namespace anyperf::recording {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHeaderPage = 4096;
 constexpr std::uint16_t kRecord = 1 << 15;
 
 /// A ring that is full of samples.
 class FullRing {
   public:
-    explicit FullRing(std::size_t bytes) : memory_((kPage + bytes) / 8) {
+    explicit FullRing(std::size_t bytes) : memory_((kHeaderPage + bytes) / 8) {
         for (std::size_t at = 0; at < bytes; at += kRecord) {
             const perfdata::RecordHeader header{perfdata::RecordType::sample, 0, kRecord};
-            std::memcpy(memory().data() + kPage + at, &header, sizeof header);
+            std::memcpy(memory().data() + kHeaderPage + at, &header, sizeof header);
         }
         const std::uint64_t head = bytes;
         std::memcpy(memory().data() + offsetof(abi::MmapPage, data_head), &head, sizeof head);
