@@ -7,7 +7,7 @@ namespace anyperf::models {
 namespace {
 
 /// Moves a set's way to the front. The ways before it move back by one. How many they are is as good as random, and a
-/// loop that ends there would be mispredicted. So the ways are exchanged four at a time, those behind `way` with no
+/// loop that ends there would be mispredicted. So the ways are exchanged four at a time, those after `way` with no
 /// effect.
 void move_to_front(std::uint64_t* set, unsigned way, unsigned ways) {
     constexpr unsigned kStep = 4;
