@@ -2,8 +2,9 @@
 //
 // The kernel's ids depend on what else the machine does, and programs print them, name files by them and hash them. So
 // threads are numbered in the order in which they are made, from run::kFirstShownId on, and every call that takes or
-// gives an id is translated (syscalls/turns/id_calls.cpp). Everything else in the engine and the agent uses the
-// kernel's ids. Ids of processes outside of the run get numbers as well, in the order in which programs see them first.
+// gives an id is translated (syscalls/turns/id_calls.cpp). Records of events have these numbers, too. Everything else
+// in the engine and the agent uses the kernel's ids. Ids of processes outside of the run get numbers as well, in the
+// order in which programs see them first.
 //
 // The numbers are above all ids of the kernel. So an id that comes to a program by a way that is not translated still
 // works where the program uses it.

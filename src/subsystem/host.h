@@ -20,7 +20,8 @@ namespace anyperf::subsystem {
 /// TaskId::thread_page of a thread that is not in the run.
 constexpr std::uint32_t kOutsideOfRun = ~0u;
 
-/// A thread of the run, which has its thread page until it ends. pid and tid are those that clients see.
+/// A thread of the run, which has its thread page until it ends. pid and tid are those that the kernel shows its
+/// clients; records have Host::shown_id() of them.
 struct TaskId {
     std::uint32_t thread_page = kOutsideOfRun;
     std::int32_t pid = 0;

@@ -118,7 +118,7 @@ class Session {
     void drain();
     void end_if_full(const Result<void>& written);
     void drain_rest();
-    void put_exact_counts();
+    bool put_exact_counts();
     void finish();
     perfdata::Facts facts() const;
     void note(const std::string& text) const {
@@ -493,8 +493,8 @@ perfdata::Facts Session::facts() const {
 }
 
 /// Writes what the programs have counted, as samples. They are in the order of time, but older than the records that
-/// are in the file already.
-void Session::put_exact_counts() {
+/// are in the file already. False: some were not counted.
+bool Session::put_exact_counts() {
     const auto read = [this](std::uint64_t offset, std::span<std::byte> to) {
         return plan_.hosted->hosting().read_memory(offset, to);
     };
@@ -510,8 +510,7 @@ void Session::put_exact_counts() {
     };
     put(profile.instructions, facts_.events[0]);
     put(profile.calls, facts_.events[1]);
-    if (profile.incomplete)
-        result_.failure = Error{"the counts are not complete", "a process ran more code than there is room for", ""};
+    return !profile.incomplete;
 }
 
 /// Stops the events before the last round, so that this round ends. The kernel counts each lost sample twice, in LOST
@@ -520,12 +519,14 @@ void Session::finish() {
     events_->disable();
     take_snapshot();
     drain_rest();
-    if (plan_.exact) put_exact_counts();
+    const bool complete = !plan_.exact || put_exact_counts();
     result_.lost = std::max(drain_->lost(), events_->lost());
     if (!result_.failure) {
         if (const auto finished = end_file(); !finished) result_.failure = finished.error();
     }
     if (parallel_ && !result_.failure) result_.failure = parallel_->failure();
+    if (!complete && !result_.failure)
+        result_.failure = Error{"the counts are not complete", "a process ran more code than there is room for", ""};
     result_.data_bytes = data_bytes();
     result_.dropped_bytes = writer_->dropped_bytes() + (parallel_ ? parallel_->dropped_bytes() : 0);
 }
