@@ -39,10 +39,11 @@ class HostedRun {
     /// they could not be written. It is removed at the end of the run.
     std::string machine_files(bool tracepoints);
 
-    /// How many units of exact counts (RunOptions::exact) are used. recording/exact_profile.h reads them.
-    /// The id in records of a task that the kernel knows by `id`, and the other way round (RunMemory).
+    /// The id in records of a task that the kernel knows by `id`, and the kernel's for one in records (RunMemory).
     std::int32_t shown_id(std::int32_t id) const { return memory_.shown_id(id); }
     std::int32_t kernel_id(std::int32_t shown) const { return memory_.kernel_id(shown); }
+
+    /// How many units of exact counts (RunOptions::exact) are used. recording/exact_profile.h reads them.
     std::uint32_t exact_units() const { return memory_.use().exact_units; }
     /// Copies bytes of the run memory at `offset`, as pread(2). Returns how many, 0 on failure.
     std::size_t read_memory(std::uint64_t offset, std::span<std::byte> to) const;

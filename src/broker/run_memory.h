@@ -106,7 +106,7 @@ class RunMemory {
     /// The id that programs see for one of the kernel's: in a run with turns, the newest number that it has got
     /// (engine/shown_ids.h). Itself if it has none.
     std::int32_t shown_id(std::int32_t id) const;
-    /// The other way round.
+    /// The kernel's id for one that programs see; 0 if its thread does not exist yet. Other numbers are themselves.
     std::int32_t kernel_id(std::int32_t shown) const;
     // Each array checks the index, which may come from a program (run::SharedArray).
     // Processes and ended threads have numbers of their own in each memory.

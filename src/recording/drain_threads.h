@@ -18,7 +18,7 @@ struct DrainThread {
 
 /// The threads for recorded CPUs. `spec`: "cpu" (or empty), "core", "package", "numa", or masks "0,2-4/2-4:1/1", each
 /// the CPUs of the rings and those that the thread runs on. As in perf, CPUs that are not recorded are ignored. Error:
-/// the spec is none of these, masks overlap, have no recorded CPU, or leave one out.
+/// the spec has another form, two masks overlap, a mask has no recorded CPU, or a recorded CPU is in no mask.
 Result<std::vector<DrainThread>> drain_threads(std::string_view spec, std::span<const int> cpus,
                                                const host::Root& root);
 

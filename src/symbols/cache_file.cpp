@@ -58,7 +58,7 @@ std::optional<CacheFile> map_cache_file(const std::string& path) {
                      {static_cast<const std::byte*>(mapped), size}};
 }
 
-// Pages of a private mapping that nobody has written to are those of the file.
+// Nobody writes to the mapping, so the kernel reads its pages from the file again if they are used (madvise(2)).
 void give_back(const CacheFile& file) {
     madvise(const_cast<std::byte*>(file.bytes.data()), file.bytes.size(), MADV_DONTNEED);
 }

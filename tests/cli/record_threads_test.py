@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from program import ANYPERF
 from record_test import Recorder
@@ -97,6 +98,11 @@ class Threads(Recorder):
             self.assertIn(reason, result.stderr.decode())
             self.assertFalse(self.file("none").exists())
 
+    @staticmethod
+    def cpu_ticks(process):
+        """The time in user mode, in clock ticks (proc_pid_stat(5), utime)."""
+        return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11])
+
     def test_an_interrupt_ends_a_whole_recording(self):
         process = subprocess.Popen([self.many, str(1 << 40)])
         try:
@@ -105,7 +111,11 @@ class Threads(Recorder):
             while not (self.path / "data.0").exists():
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.05)
-            time.sleep(1)
+            # Samples come with CPU time, however long that takes on a busy machine.
+            enough = self.cpu_ticks(process.pid) + os.sysconf("SC_CLK_TCK")
+            while self.cpu_ticks(process.pid) < enough:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.05)
             recorder.send_signal(signal.SIGINT)
             notes = recorder.communicate(timeout=30)[1].decode()
         finally:

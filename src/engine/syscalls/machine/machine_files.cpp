@@ -186,7 +186,7 @@ struct TextRow {
     std::string_view text;
 };
 
-/// Files about what the machine does, by their paths: nothing.
+/// Files that report what the machine does, which is nothing. The names are paths.
 constexpr std::string_view kNoPressure =
     "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
 constexpr std::array kIdleFiles{
