@@ -39,6 +39,10 @@ std::int32_t shown_of(Turns& turns, std::int32_t real) {
     return new_shown_id(turns, real);
 }
 
+std::int32_t shown_of(const Engine& engine, std::int32_t real) {
+    return shows_ids(engine) ? shown_of(*engine.turns, real) : real;
+}
+
 std::int32_t real_of(const Turns& turns, std::int32_t shown) {
     if (shown < 0) return shown == INT32_MIN ? shown : -real_of(turns, -shown);
     const std::uint32_t index = index_of(shown);

@@ -37,6 +37,8 @@ void name_shown_id(Turns& turns, std::int32_t shown, std::int32_t real);
 
 /// What programs see for the kernel's id. A shown id, 0 and negative numbers are themselves.
 std::int32_t shown_of(Turns& turns, std::int32_t real);
+/// The same in a process whose programs may see the kernel's ids.
+std::int32_t shown_of(const Engine& engine, std::int32_t real);
 /// The kernel's id for what a program gives, which may be negative for a group of processes. Other numbers are
 /// themselves.
 std::int32_t real_of(const Turns& turns, std::int32_t shown);

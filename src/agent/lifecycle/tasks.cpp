@@ -108,10 +108,8 @@ std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_
 
 void report_child(Call& call, std::uint32_t inheritance, long tid) {
     if (!is_error(tid) && is_traced(call.thread, OccurrenceKind::process_forked)) {
-        const auto id = static_cast<std::int32_t>(tid);
-        const bool shows = engine::turns::shows_ids(call.engine);
-        report_occurrence(call.thread, {.what = OccurrenceKind::process_forked,
-                                        .child = shows ? engine::turns::shown_of(*call.engine.turns, id) : id});
+        const std::int32_t child = engine::turns::shown_of(call.engine, static_cast<std::int32_t>(tid));
+        report_occurrence(call.thread, {.what = OccurrenceKind::process_forked, .child = child});
     }
     if (inheritance == 0) return;
     const run::RequestKind kind = is_error(tid) ? run::RequestKind::clone_failed : run::RequestKind::cloned;

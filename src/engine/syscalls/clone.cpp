@@ -221,8 +221,7 @@ long make_child(Call& call, const CloneRequest& request, std::uint32_t slot, Mak
 
 /// Writes the child's id to the program's memory as the program sees it.
 void show_child_id(Engine& engine, std::uint64_t place, long child) {
-    auto id = static_cast<std::int32_t>(child);
-    if (turns::shows_ids(engine)) id = turns::shown_of(*engine.turns, id);
+    const std::int32_t id = turns::shown_of(engine, static_cast<std::int32_t>(child));
     x86_64::guarded_copy(at_address<void>(place), &id, sizeof id);
 }
 
