@@ -37,12 +37,12 @@ class Switch(Recorder):
             self.assert_perf_agrees(may_lose=True)
 
     def test_overwrite_keeps_copied_stacks(self):
-        self.record("--kernel", "-e", "cpu-clock:u", "-F", "2000", "--call-graph", "dwarf", "--overwrite", "-m", "1M", loops=300_000_000)
+        self.record("--kernel", "-e", "cpu-clock:u", "-F", "2000", "--call-graph", "dwarf", "--overwrite", "-m", "1M", seconds=0.3)
         text = run(ANYPERF, "script", "--no-inline", "-i", self.path).stdout.decode()
         self.assertRegex(text, r"(hot|cool)_function[^\n]*\n[^\n]*main")
 
     def test_each_time_begins_a_file_that_stands_alone(self):
-        self.record(*CLOCK, "--switch-output=1s", command=["sh", "-c", f"for i in 1 2 3; do {self.program} 600000000; done"])
+        self.record(*CLOCK, "--switch-output=1s", command=["sh", "-c", f"for i in 1 2 3; do {self.program} 0.9s; done"])
         files = self.files()
         self.assertGreaterEqual(len(files), 2)
         self.assertFalse(self.path.exists())
@@ -55,7 +55,7 @@ class Switch(Recorder):
             last = max(times)
 
     def test_a_process_that_ran_before_the_switch_has_its_names_after_it(self):
-        self.record(*CLOCK, "--switch-output=1s", loops=2_500_000_000)
+        self.record(*CLOCK, "--switch-output=1s", seconds=2.5)
         for path in self.files()[:-2]:  # the last two may have the cool function, and little else
             self.assert_hot(path, least=0.7)
         text = run(ANYPERF, "script", "-F", "comm", "-i", self.files()[1]).stdout.decode()
@@ -63,7 +63,7 @@ class Switch(Recorder):
         self.assertNotIn(":", text.replace(": ", ""))
 
     def test_unwinding_goes_on_in_the_next_file(self):
-        self.record("--kernel", "-e", "cpu-clock:u", "-F", "1000", "--call-graph", "dwarf", "--switch-output=1s", loops=2_500_000_000)
+        self.record("--kernel", "-e", "cpu-clock:u", "-F", "1000", "--call-graph", "dwarf", "--switch-output=1s", seconds=2.5)
         for path in self.files()[:-1]:
             text = run(ANYPERF, "script", "--no-inline", "-i", path).stdout.decode()
             self.assertGreater(len(re.findall(r"_function[^\n]*\n[^\n]*main[^\n]*\n[^\n]*__libc_start_call_main", text)), 100)
@@ -80,13 +80,14 @@ class Switch(Recorder):
 
     def test_a_size_begins_files_and_the_last_are_kept(self):
         notes = self.record("--kernel", "-e", "cpu-clock:u", "-F", "20000", "-g", "--switch-output=100K", "--switch-max-files", "2", "-m", "64K",
-                            loops=1_500_000_000)
+                            seconds=1)
         self.assertGreater(notes.count("samples in"), 3)
         self.assertEqual(len(self.files()), 2)
-        self.assertLessEqual(set(self.symbols(self.files()[0])), {"hot_function", "cool_function"})
+        symbols = self.symbols(self.files()[0])
+        self.assertGreater(symbols.get("hot_function", 0) + symbols.get("cool_function", 0), 0.9 * sum(symbols.values()), symbols)
 
     def test_a_signal_writes_what_the_rings_have(self):
-        script = f"{self.program} 100000000; kill -USR2 $PPID; sleep 0.5; {self.program} 100000000"
+        script = f"{self.program} 0.1s; kill -USR2 $PPID; sleep 0.5; {self.program} 0.1s"
         self.record(*CLOCK, "--overwrite", "--switch-output", command=["sh", "-c", script])
         files = self.files()
         self.assertEqual(len(files), 2)
@@ -102,7 +103,7 @@ class Switch(Recorder):
         os.mkfifo(answers)
         ask = f"echo snapshot > {commands}; read answer < {answers}; echo \"said $answer\""
         result = run(ANYPERF, "record", *CLOCK, "--overwrite", "--switch-output", "--control", f"fifo:{commands},{answers}", "-o", self.path,
-                     "--", "sh", "-c", f"{self.program} 100000000; {ask}; {self.program} 100000000")
+                     "--", "sh", "-c", f"{self.program} 0.1s; {ask}; {self.program} 0.1s")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(b"said ack", result.stdout)
         self.assertEqual(len(self.files()), 2)

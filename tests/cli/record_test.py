@@ -11,15 +11,24 @@ import unittest
 from program import ANYPERF, Case
 from report_test import our_rows, perf_rows, report, run
 
+# `hot N`: N rounds, and a twentieth as many of the cool function. `hot Ts`: the same shares of T seconds of CPU time, on a CPU of any speed.
 PROGRAM = r"""
 #include <stdlib.h>
+#include <time.h>
 volatile unsigned long sum;
 __attribute__((noinline)) void hot_function(unsigned long n) { for (unsigned long i = 0; i < n; i++) sum += i * i; }
 __attribute__((noinline)) void cool_function(unsigned long n) { for (unsigned long i = 0; i < n; i++) sum += i; }
+static double seconds_used(void) { return (double)clock() / CLOCKS_PER_SEC; }
+static void run_for(double seconds) {
+    while (seconds_used() < 0.95 * seconds) hot_function(1000000);
+    while (seconds_used() < seconds) cool_function(1000000);
+}
 int main(int count, char** words) {
-    unsigned long n = count > 1 ? strtoul(words[1], 0, 10) : 1000;
-    hot_function(n);
-    cool_function(n / 20);
+    char* end = "";
+    double amount = count > 1 ? strtod(words[1], &end) : 1000;
+    if (*end == 's') return run_for(amount), 0;
+    hot_function((unsigned long)amount);
+    cool_function((unsigned long)(amount / 20));
     return count > 2 ? 7 : 0;
 }
 """
@@ -52,8 +61,8 @@ class Recorder(Case):
                        check=True, timeout=60)
         self.path = self.file("perf.data")
 
-    def record(self, *options, loops=30_000_000, status=0, command=None):
-        words = command or [self.program, loops]
+    def record(self, *options, loops=30_000_000, seconds=None, status=0, command=None):
+        words = command or [self.program, f"{seconds}s" if seconds else loops]
         result = run(ANYPERF, "record", *options, "-o", self.path, "--", *words)
         if b"kernel.perf_event_paranoid" in result.stderr and not self.path.exists():
             self.skipTest("the kernel does not let us record")
@@ -198,7 +207,7 @@ class Record(Recorder):
             self.assert_perf_agrees()
 
     def test_a_delay_leaves_the_beginning_out(self):
-        self.record("--kernel", "-e", "cpu-clock:u", "-F", "1000", "-D", "300", command=["sh", "-c", f"sleep 0.6; exec {self.program} 50000000"])
+        self.record("--kernel", "-e", "cpu-clock:u", "-F", "1000", "-D", "300", command=["sh", "-c", f"sleep 0.6; exec {self.program} 0.2s"])
         self.assert_hot()
 
     def test_tracepoints_have_their_fields(self):
@@ -209,14 +218,14 @@ class Record(Recorder):
         self.assertGreaterEqual(sum(row["samples"] for row in rows), 3)
 
     def test_the_size_of_the_file_is_limited(self):
-        notes = self.record("--kernel", "-e", "cpu-clock:u", "-F", "10000", "--max-size", "20K", loops=300_000_000)
+        notes = self.record("--kernel", "-e", "cpu-clock:u", "-F", "10000", "--max-size", "20K", seconds=0.5)
         self.assertIn("--max-size", notes)
         self.assertLess(self.path.stat().st_size, 500_000)
         self.assert_hot()
 
     def test_a_full_disk_leaves_what_was_written_and_is_reported(self):
         # A limit on the size of files fails in the same place as a full disk.
-        words = f"ulimit -f 40; exec {ANYPERF} record --kernel -e cpu-clock:u -F 20000 -g -o {self.path} -- {self.program} 600000000"
+        words = f"ulimit -f 40; exec {ANYPERF} record --kernel -e cpu-clock:u -F 20000 -g -o {self.path} -- {self.program} 0.5s"
         result = run("bash", "-c", f"trap '' XFSZ; {words}")
         self.assertEqual(result.returncode, 125, result.stderr)
         self.assertIn(b"has the records from before that", result.stderr)
