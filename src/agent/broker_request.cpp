@@ -12,10 +12,14 @@
 
 #include <algorithm>
 
+#include "agent/clocks.h"
 #include "agent/process.h"
 #include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
 #include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/turns/turns.h"
+#include "engine/turns/wakes.h"
 #include "subsystem/records/record_interests.h"
 
 extern "C" void* memcpy(void* to, const void* from, std::size_t count);
@@ -107,6 +111,12 @@ std::uint64_t of_program(const Thread& thread, std::uint64_t all) {
     return std::max(all > own ? all - own : 0, __atomic_load_n(&thread.page.switches_read, __ATOMIC_RELAXED));
 }
 
+/// Whether a request of this kind may make the descriptor of an event ready, by a record or by the end of a task. The
+/// others only ask.
+bool may_make_ready(run::RequestKind kind) {
+    return kind != run::RequestKind::poll && kind != run::RequestKind::read && kind != run::RequestKind::identify;
+}
+
 }  // namespace
 
 bool are_events_used(const engine::Engine& engine) {
@@ -127,12 +137,6 @@ void report_if_moved(Thread& thread) {
     // Every request carries the CPU of its thread. This one asks about inode 0, which no event has: only the CPU
     // matters.
     if (cpu_of(thread) != thread.page.cpu) BrokerRequest{thread, run::RequestKind::identify}.send();
-}
-
-std::uint64_t task_clock() {
-    timespec now{};
-    kernel_call(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, address_of(&now));
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 std::uint64_t context_switches(const Thread& thread) {
@@ -162,7 +166,9 @@ BrokerRequest& BrokerRequest::from_application(std::uint64_t address, std::size_
 }
 
 long BrokerRequest::transmit() {
-    head_.task_clock = task_clock();
+    // The broker reads the run's clock for the times of its records.
+    if (engine::has_virtual_clock(*thread_.engine)) engine::look_at_clock(thread_);
+    head_.task_clock = task_clock(thread_);
     // An open may be that of the run's first event that counts switches. It begins to count from here.
     if (head_.kind == run::RequestKind::open || are_switches_counted(*thread_.engine)) {
         switches_before_ = all_context_switches();
@@ -240,7 +246,15 @@ long BrokerRequest::send() {
     if (sent < 0) return sent;
     const long answer = wait();
     if (process != nullptr) __atomic_store_n(&process->closes_seen_by_broker, closes, __ATOMIC_RELAXED);
+    wake_waiters();
     return answer;
+}
+
+/// Threads that take turns, and wait for a descriptor of an event, look again.
+void BrokerRequest::wake_waiters() const {
+    engine::Engine& engine = *thread_.engine;
+    if (!engine::turns::on(engine) || !may_make_ready(head_.kind)) return;
+    if (engine::turns::any_descriptor_waiter(engine)) engine::turns::wake_descriptors(engine, ~std::uint64_t{0});
 }
 
 void BrokerRequest::post() {

@@ -70,6 +70,7 @@ class BrokerRequest {
     long transmit();
     long wait();
     long sleep();
+    void wake_waiters() const;
 
     Thread& thread_;
     run::RequestHead head_;
@@ -87,9 +88,6 @@ bool are_events_used(const engine::Engine& engine);
 
 /// Whether the broker has ended.
 bool broker_is_gone(const engine::Engine& engine);
-
-/// CPU time of the calling thread in ns.
-std::uint64_t task_clock();
 
 /// Context switches of the program in the calling thread: those that the kernel counts, without those of the thread's
 /// waits for the broker. The number never falls.

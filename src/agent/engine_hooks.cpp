@@ -2,8 +2,7 @@
 // engine/hooks.h has the contracts.
 #include "engine/hooks.h"
 
-#include <time.h>
-
+#include "agent/clocks.h"
 #include "agent/faults/fault_counts.h"
 #include "agent/faults/fault_traps.h"
 #include "agent/lifecycle/tasks.h"
@@ -17,7 +16,6 @@
 #include "agent/syscalls/dispatch.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "agent/syscalls/traced_syscall.h"
-#include "agent/vdso_calls.h"
 
 namespace anyperf::engine::hooks {
 
@@ -28,7 +26,7 @@ void at_process_start(Thread& thread, bool executed) {
 }
 
 std::uint64_t record_time(const Engine& engine) {
-    return agent::clock_now(engine, CLOCK_MONOTONIC);
+    return agent::record_clock(engine);
 }
 
 void change_user_memory(Thread& thread) {

@@ -24,7 +24,7 @@ void forget_vdso(const engine::Engine& engine, std::uint64_t start, std::uint64_
     process->vdso_getcpu = 0;
 }
 
-std::uint64_t clock_now(const engine::Engine& engine, std::int32_t clockid) {
+std::uint64_t kernel_clock(const engine::Engine& engine, std::int32_t clockid) {
     timespec now{};
     const Process* const process = existing_process(engine);
     const std::uint64_t vdso = process != nullptr ? process->vdso_clock_gettime : 0;

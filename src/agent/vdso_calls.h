@@ -8,8 +8,8 @@
 
 namespace anyperf::agent {
 
-/// The time of a clock in ns; 0 for a clock that does not exist.
-std::uint64_t clock_now(const engine::Engine& engine, std::int32_t clockid);
+/// The time of a clock of the kernel in ns; 0 for a clock that does not exist. clocks.h has the clocks of events.
+std::uint64_t kernel_clock(const engine::Engine& engine, std::int32_t clockid);
 
 /// The CPU that the calling thread runs on.
 std::int32_t running_cpu(const engine::Engine& engine);

@@ -110,7 +110,7 @@ struct RequestHead {
     std::int32_t cpu = 0;
     std::uint32_t event = 0;       ///< index of the event, for the kinds that have one
     std::uint32_t sequence = 0;    ///< the broker copies it to Mailbox::answered
-    std::uint64_t task_clock = 0;  ///< ns of CPU time of the thread when it sent the request
+    std::uint64_t task_clock = 0;  ///< ns of CPU time of the thread when it sent the request (agent/clocks.h)
     std::uint64_t switches = 0;    ///< context switches of the program in that thread at that moment; 0: not counted
     std::uint64_t argument[6] = {};
     std::uint32_t payload_bytes = 0;

@@ -9,7 +9,7 @@
 
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
-#include "agent/vdso_calls.h"
+#include "agent/clocks.h"
 
 namespace anyperf::agent {
 
@@ -56,7 +56,7 @@ void report_new_switches(Thread& thread, bool after_call) {
     const Switches now = switches_of_thread();
     const std::uint64_t waits = now.voluntary - state.context_switches[0];
     const std::uint64_t involuntary = now.involuntary - state.context_switches[1];
-    const std::uint64_t time = clock_now(*thread.engine, CLOCK_MONOTONIC);
+    const std::uint64_t time = record_clock(thread, CLOCK_MONOTONIC);
     // Between system calls only the engine waits, so voluntary switches are the program's only after a call. After the
     // call that opened the event, that call's start is not known.
     const bool known = after_call && state.syscall_entered_ns != 0;
@@ -70,7 +70,7 @@ void report_new_switches(Thread& thread, bool after_call) {
         .argument(2, ago)
         .send();
     set_baseline(state, switches_of_thread());
-    if (!after_call) state.syscall_entered_ns = clock_now(*thread.engine, CLOCK_MONOTONIC);
+    if (!after_call) state.syscall_entered_ns = record_clock(thread, CLOCK_MONOTONIC);
 }
 
 }  // namespace anyperf::agent

@@ -4,6 +4,7 @@
 
 #include "abi/sample_bits.h"
 #include "agent/broker_request.h"
+#include "agent/clocks.h"
 #include "engine/x86_64/decode/classes.h"
 #include "run/live_value.h"
 #include "run/lock_holder.h"
@@ -22,7 +23,7 @@ std::uint64_t value_of(const Thread& thread, const Source& source, Counts& count
     switch (source.kind) {
         case Source::Kind::counters: return run::live_value(source, counts);
         case Source::Kind::task_clock:
-        case Source::Kind::cpu_clock: return task_clock();
+        case Source::Kind::cpu_clock: return task_clock(thread);
         case Source::Kind::page_faults: return thread.page.faults[0] + thread.page.faults[1];
         case Source::Kind::minor_faults: return thread.page.faults[0];
         case Source::Kind::major_faults: return thread.page.faults[1];

@@ -5,6 +5,7 @@
 
 #include "abi/ioctls.h"
 #include "agent/broker_request.h"
+#include "agent/clocks.h"
 #include "agent/sampling/local_read.h"
 #include "agent/sampling/rings.h"
 #include "agent/sampling/update_active_events.h"
@@ -34,7 +35,7 @@ struct Self {
     }
     bool counts_this_thread(const EventPage& page) const { return is_counted_on(thread, page); }
     std::uint64_t value(const Source& source) { return local_value(thread, source, counts); }
-    std::uint64_t clock() const { return task_clock(); }
+    std::uint64_t clock() const { return task_clock(thread); }
     void publish(EventPage& page) const {
         if (page.ring != 0) agent::publish(thread, page);
     }

@@ -11,6 +11,7 @@
 
 #include "abi/mmap_page.h"
 #include "agent/broker_request.h"
+#include "agent/clocks.h"
 #include "agent/sampling/local_read.h"
 #include "engine/freestanding/pages.h"
 #include "subsystem/shared/page_values.h"
@@ -86,7 +87,7 @@ EventIndex number_of(const Thread& thread, const EventPage& event) {
 void publish(Thread& thread, EventPage& event) {
     const Ring ring = ring_of(thread, event.ring);
     if (ring.memory == nullptr) return;
-    const std::uint64_t clock = task_clock();
+    const std::uint64_t clock = task_clock(thread);
     const PageLockGuard lock{thread, ring.page->lock};
     if (!lock) return;
     const bool readable = (ring.header().capabilities & abi::capability("cap_user_rdpmc")) != 0;

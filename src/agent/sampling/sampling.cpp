@@ -10,6 +10,7 @@
 #include "abi/sample_bits.h"
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
+#include "agent/clocks.h"
 #include "agent/probes/breakpoints.h"
 #include "agent/python/python_frames.h"
 #include "agent/sampling/branches/branch_stack.h"
@@ -19,7 +20,6 @@
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_signals.h"
 #include "agent/sampling/rings.h"
-#include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
 #include "engine/shown_ids.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -68,7 +68,7 @@ bool counts_instructions(const EventPage& event) {
 std::uint64_t time_of(const Thread& thread, const EventPage& event) {
     if ((event.shape.sample_type & abi::sample("PERF_SAMPLE_TIME")) == 0 && counts_instructions(event)) return 0;
     const bool chosen = (event.shape.flags & abi::flag("use_clockid")) != 0;
-    return clock_now(*thread.engine, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
+    return record_clock(thread, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
 }
 
 /// What the thread's modelled cycles take on the presented CPU, of 3.2 GHz, in units of kPaceUnitsPerNs.
@@ -220,7 +220,7 @@ void gather(Thread& thread, const EventPage& event, std::uint64_t now, const Sam
     if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)
         facts.stack = {thread.registers.r[engine::x86_64::rsp], nullptr, copy_stack};
     if ((wanted & abi::sample("PERF_SAMPLE_READ")) != 0) {
-        const std::uint64_t clock = task_clock();
+        const std::uint64_t clock = task_clock(thread);
         facts.read = {enabled_at(event, clock), running_at(event, clock),
                       gathered.members().first(gather_members(thread, event, gathered))};
     }
@@ -299,7 +299,7 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleCo
     if (after.overflow.sample) after.wake = write_event_sample(thread, event, now, context, after) || after.wake;
     if (after.overflow.disable) {
         event.requested_state = subsystem::EventState::off;
-        change_state(event, subsystem::EventState::off, value, task_clock());
+        change_state(event, subsystem::EventState::off, value, task_clock(thread));
     }
     // A counter does not change while this runs. So one more check under the same lock shows whether more is due, and
     // saves a second round for nearly all overflows. A clock goes on, so another of its periods may have ended.

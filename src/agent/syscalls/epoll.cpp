@@ -12,7 +12,7 @@
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/epoll_entries.h"
 #include "agent/syscalls/poll_set.h"
-#include "engine/syscalls/handlers.h"
+#include "engine/syscalls/table.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
@@ -144,7 +144,7 @@ bool epoll_wait_events(Call& call, long& answer) {
         if (others > 0) answer += others;
         return true;
     }
-    answer = call.number == __NR_epoll_wait ? call.pass_to_kernel() : engine::handlers::epoll_pwait(call);
+    answer = engine::run_engine_row(call);
     if (answer > 0) replace_socket_states(call, *process, events, static_cast<std::size_t>(answer));
     return true;
 }

@@ -12,7 +12,7 @@
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "agent/syscalls/poll_set.h"
-#include "engine/syscalls/handlers.h"
+#include "engine/syscalls/table.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -131,18 +131,13 @@ long poll_at_once(const Call& call, PollSet& polled) {
     return got;
 }
 
-/// Has the kernel poll `asked`, with the timeout and the signal mask of the application's call.
-long kernel_poll(Call& call, PollSet& polled) {
-    if (call.number == __NR_ppoll) {
-        const std::uint64_t own_list = call.argument[0];
-        call.argument[0] = address_of(polled.asked.data());
-        const long got = engine::handlers::ppoll(call);
-        call.argument[0] = own_list;
-        return got;
-    }
-    Call waiting = call;
-    waiting.argument[0] = address_of(polled.asked.data());
-    return waiting.pass_to_kernel();
+/// Polls `asked` as the engine does, with the timeout and the signal mask of the application's call.
+long poll_by_engine(Call& call, PollSet& polled) {
+    const std::uint64_t own_list = call.argument[0];
+    call.argument[0] = address_of(polled.asked.data());
+    const long got = engine::run_engine_row(call);
+    call.argument[0] = own_list;
+    return got;
 }
 
 /// Copies the kernel's answers for descriptors that are not events to `wanted`. Returns how many descriptors are ready
@@ -161,7 +156,7 @@ long finish(PollSet& polled) {
 long poll_until_ready(Call& call, PollSet& polled) {
     for (;;) {
         const bool any_ready = ask_broker(call.thread, polled);
-        const long got = any_ready ? poll_at_once(call, polled) : kernel_poll(call, polled);
+        const long got = any_ready ? poll_at_once(call, polled) : poll_by_engine(call, polled);
         if (got < 0) return got;
         bool changed = false;
         for (std::size_t i = 0; i < polled.count; ++i) {

@@ -8,6 +8,7 @@
 
 #include "abi/sample_bits.h"
 #include "agent/broker_request.h"
+#include "agent/clocks.h"
 #include "agent/sampling/local_read.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -60,7 +61,7 @@ long read_locally(Thread& thread, const Process& process, const EventPage& event
     subsystem::ReadValues values{0, 0, {members.data(), count}};
     if ((format & kTimes) != 0) {
         const EventPage& timed = (format & kGroup) != 0 ? process.events[event.leader] : event;
-        const std::uint64_t clock = task_clock();
+        const std::uint64_t clock = task_clock(thread);
         values.enabled = enabled_at(timed, clock);
         values.running = running_at(timed, clock);
     }

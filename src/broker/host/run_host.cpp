@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "run/live_value.h"
+#include "run/run_clock.h"
 #include "subsystem/shared/overflow.h"
 
 namespace anyperf::broker {
@@ -72,6 +73,8 @@ void RunHost::forget_thread(std::uint32_t thread_page) {
 }
 
 std::uint64_t RunHost::clock(std::int32_t clockid) {
+    std::uint64_t ns = 0;
+    if (has_run_clock() && run::clock_of_machine(clockid, run_clock(), memory_.header().epoch_ns, ns)) return ns;
     timespec now{};
     if (::clock_gettime(clockid, &now) != 0) ::clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);

@@ -111,6 +111,11 @@ class RunHost final : public subsystem::Host {
     std::uint64_t context_switches(const TaskId& task);
     std::uint64_t cpu_migrations(const TaskId& task);
     bool is_caller(const TaskId& task) const { return task == caller_; }
+    bool has_run_clock() const { return memory_.header().deterministic != 0; }
+    /// The clock of a deterministic run, in units, as of the caller's request.
+    std::uint64_t run_clock() const {
+        return __atomic_load_n(&memory_.use(memory_.user_of_page(caller_.thread_page)).clock, __ATOMIC_RELAXED);
+    }
 
     RunMemory& memory_;
     RunThreads& threads_;

@@ -22,6 +22,7 @@
 #include "broker/host/proc_task.h"
 #include "broker/host/run_host.h"
 #include "run/live_value.h"
+#include "run/run_clock.h"
 
 namespace anyperf::broker {
 
@@ -65,13 +66,14 @@ bool is_alive(std::int32_t tid) {
 
 }  // namespace
 
-/// For the caller, the time that came with its request. For any other task it is read from schedstat, once in each
-/// moment (TaskCache).
+/// For the caller, the time that came with its request. For any other task it is read once in each moment (TaskCache):
+/// in a deterministic run it follows from what the task has retired, else it is in schedstat.
 std::uint64_t RunHost::task_clock(const TaskId& task) {
     TaskCache& known = cached(task);
     // `moment_` changes at the end of each call of the subsystem: within a call the clock is read once, so that all
     // events of a group get the same time.
     if (is_caller(task) || std::exchange(known.clock_moment, moment_) == moment_) return known.clock;
+    if (has_run_clock()) return known.clock = std::max(known.clock, run::cpu_ns(counts_of(task).count(0)));
     const KernelIds ids = kernel_ids(task);
     if (const auto now = time_on_cpu(ids.pid, ids.tid))
         known.clock = std::max(known.clock, *now);

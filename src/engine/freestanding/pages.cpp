@@ -18,13 +18,31 @@ long reserve_own(std::uint64_t bytes, int flags) {
     return map_pages(0, bytes, PROT_NONE, kReserved | (flags & MAP_32BIT));
 }
 
+/// The application's first mapping ends at a multiple of this, if it can. It is more than the engine's image has.
+constexpr std::uint64_t kBoundary = std::uint64_t{16} << 20;
+
+/// The kernel would let the application's mappings end at `end`, below the engine's image and the vDSO. Keeps what lies
+/// between the boundary below and `end`, so that the addresses of mappings do not follow from the size of the image: it
+/// differs between builds, and the vDSO's between kernels. Returns the new end, or `end` if the kernel refuses.
+std::uint64_t skip_to_boundary(std::uint64_t end) {
+    const std::uint64_t start = end & ~(kBoundary - 1);
+    if (start == end) return end;
+    constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    const long got = map_pages(start, end - start, PROT_NONE, kReserved);
+    if (is_error(got)) return end;
+    const bool kept = static_cast<std::uint64_t>(got) == start && own_pages.add(start, end);
+    if (!kept) kernel_call(__NR_munmap, static_cast<std::uint64_t>(got), end - start);
+    return kept ? start : end;
+}
+
 }  // namespace
 
 std::uint64_t begin_own_area() {
     const long got = map_pages(0, kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     if (is_error(got)) return 0;
-    const auto first = static_cast<std::uint64_t>(got);
-    kernel_call(__NR_munmap, first, kPageBytes);
+    const auto highest = static_cast<std::uint64_t>(got);
+    kernel_call(__NR_munmap, highest, kPageBytes);
+    const std::uint64_t first = skip_to_boundary(highest + kPageBytes) - kPageBytes;
     if (first > kOwnAreaBytes) own_pages.set_area({first - kOwnAreaBytes, first});
     return first;
 }

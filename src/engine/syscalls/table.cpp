@@ -227,25 +227,6 @@ static_assert(std::ranges::all_of(kKnownSyscalls, has_row));
 static_assert(std::ranges::count(kTable, std::string_view{}, &SyscallRow::name) ==
               static_cast<std::ptrdiff_t>(kTable.size() - kKnownSyscalls.size()));
 
-/// Runs the row's handler. A number beyond the table belongs to a newer kernel and is passed through.
-///
-/// On EFAULT the handler may run a second time: a page that the application may write can be write-protected by the
-/// engine, and the kernel reports that as a bad address. So a handler that returns EFAULT must be safe to run again.
-///
-/// A handler may point an argument into its own stack frame, so afterwards the arguments are the application's again.
-long run_engine_row(Call& call) {
-    const auto run = [&] {
-        const auto arguments = std::to_array(call.argument);
-        long answer = 0;
-        if (!turns::on(call.engine) || !turn_calls::answer_call(call, answer))
-            answer = call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass_to_kernel();
-        std::ranges::copy(arguments, call.argument);
-        return answer;
-    };
-    const long answer = run();
-    return answer == -EFAULT && unprotect_all_code(call.engine) ? run() : answer;
-}
-
 /// Marks the thread as being in the kernel, so that a safepoint request need not interrupt a call that waits.
 ///
 /// Two threads write one word each and read the other's. At the end of the call the thread clears `in_kernel`, then
@@ -328,6 +309,25 @@ long make_call(Call& call) {
 }
 
 }  // namespace
+
+// A number beyond the table belongs to a newer kernel and is passed through.
+//
+// On EFAULT the handler may run a second time: a page that the application may write can be write-protected by the
+// engine, and the kernel reports that as a bad address. So a handler that returns EFAULT must be safe to run again.
+//
+// A handler may point an argument into its own stack frame, so afterwards the arguments are the application's again.
+long run_engine_row(Call& call) {
+    const auto run = [&] {
+        const auto arguments = std::to_array(call.argument);
+        long answer = 0;
+        if (!turns::on(call.engine) || !turn_calls::answer_call(call, answer))
+            answer = call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass_to_kernel();
+        std::ranges::copy(arguments, call.argument);
+        return answer;
+    };
+    const long answer = run();
+    return answer == -EFAULT && unprotect_all_code(call.engine) ? run() : answer;
+}
 
 std::string_view syscall_name(std::uint64_t number) {
     return number < kTable.size() ? kTable[number].name : std::string_view{};

@@ -60,4 +60,8 @@ std::string_view syscall_name(std::uint64_t number);
 /// kRestartSyscall. Does not return if the call does not (exit, rt_sigreturn).
 long run_syscall(Call& call);
 
+/// Makes the call as the engine does, without asking the agent first: by turns, by its row's handler or by the kernel.
+/// For the agent, whose own answer begins with a call that may wait.
+long run_engine_row(Call& call);
+
 }  // namespace anyperf::engine

@@ -64,6 +64,11 @@ std::uint64_t look_at_clock(Thread& thread, std::uint64_t more) {
     return __atomic_add_fetch(&thread.engine->run_use->clock, take_retired(thread) + more, __ATOMIC_RELAXED);
 }
 
+std::uint64_t clock_for(const Thread& thread) {
+    const std::uint64_t since = retired_by(thread) - thread.retired_at_look;
+    return load(thread.engine->run_use->clock) + since * kUnitsOfInstruction;
+}
+
 void advance_clock(Engine& engine, std::uint64_t units) {
     std::uint64_t& clock = engine.run_use->clock;
     std::uint64_t now = load(clock);
@@ -72,23 +77,11 @@ void advance_clock(Engine& engine, std::uint64_t units) {
     }
 }
 
-std::uint64_t monotonic_ns(std::uint64_t units) {
-    return kUptimeNs + units / kUnitsOfNanosecond;
-}
-
 bool virtual_time(Thread& thread, std::int32_t clock, std::uint64_t units, std::uint64_t& ns) {
+    if (run::clock_of_machine(clock, units, thread.engine->run->epoch_ns, ns)) return true;
     switch (clock) {
-        case CLOCK_REALTIME:
-        case CLOCK_REALTIME_COARSE:
-        case CLOCK_REALTIME_ALARM:
-        case CLOCK_TAI: ns = thread.engine->run->epoch_ns + units / kUnitsOfNanosecond; return true;
-        case CLOCK_MONOTONIC:
-        case CLOCK_MONOTONIC_RAW:
-        case CLOCK_MONOTONIC_COARSE:
-        case CLOCK_BOOTTIME:
-        case CLOCK_BOOTTIME_ALARM: ns = monotonic_ns(units); return true;
         case CLOCK_PROCESS_CPUTIME_ID: ns = process_cpu_ns(thread); return true;
-        case CLOCK_THREAD_CPUTIME_ID: ns = retired_by(thread) * kUnitsOfInstruction / kUnitsOfNanosecond; return true;
+        case CLOCK_THREAD_CPUTIME_ID: ns = run::cpu_ns(retired_by(thread)); return true;
         default: return clock < 0 && named_cpu_time(thread, clock, ns);
     }
 }

@@ -32,17 +32,17 @@
 #include <cstdint>
 
 #include "engine/engine.h"
+#include "run/run_clock.h"
 
 namespace anyperf::engine {
 
-/// The clock's unit is a quarter of a nanosecond.
-inline constexpr std::uint64_t kUnitsOfNanosecond = 4;
-inline constexpr std::uint64_t kUnitsOfInstruction = 1;
+using run::kUnitsOfInstruction;
+using run::kUnitsOfNanosecond;
+using run::kUptimeNs;
+using run::monotonic_ns;
 /// The time that a look at the clock takes: by a system call, by rdtsc.
 inline constexpr std::uint64_t kUnitsOfCall = 50 * kUnitsOfNanosecond;
 inline constexpr std::uint64_t kUnitsOfReadTsc = 10 * kUnitsOfNanosecond;
-/// CLOCK_MONOTONIC when the run begins: how long the machine has been up.
-inline constexpr std::uint64_t kUptimeNs = 3600ull * 1'000'000'000;
 inline constexpr std::int64_t kNsOfSecond = 1'000'000'000;
 
 /// `ns` in units. Longer times than 73 years count as 73 years: so the time of a deadline never overflows.
@@ -62,11 +62,11 @@ void begin_thread_time(Thread& thread);
 /// Adds what the thread has retired since its last look, and `more` units, to the clock. Returns the clock in units.
 std::uint64_t look_at_clock(Thread& thread, std::uint64_t more = 0);
 
+/// The clock in units, with what the thread has retired since its last look. This is not a look.
+std::uint64_t clock_for(const Thread& thread);
+
 /// Advances the clock to `units`, unless it is later already.
 void advance_clock(Engine& engine, std::uint64_t units);
-
-/// CLOCK_MONOTONIC in ns when the clock is at `units`.
-std::uint64_t monotonic_ns(std::uint64_t units);
 
 /// The time of `clock` (clock_gettime(2)) in ns; `units` is the result of a look at the run's clock. False: the run
 /// does not have that clock, such as the CPU time of another process.

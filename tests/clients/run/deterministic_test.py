@@ -75,6 +75,14 @@ class InitialStack(unittest.TestCase):
                     self.assertEqual(output(setarch, "-R", ANYPERF, "run", "--"), output(setarch, "-R"))
 
 
+class Mappings(unittest.TestCase):
+    def test_the_highest_ends_at_a_boundary(self):
+        """Whatever the size of the engine is: else counts of caches would differ between builds of it."""
+        maps = subprocess.run([ANYPERF, "run", "--deterministic", "--", "cat", "/proc/self/maps"], capture_output=True, text=True, check=True).stdout
+        ends = [int(line.split("-")[1].split()[0], 16) for line in maps.splitlines() if "[" not in line]
+        self.assertEqual(max(ends) % (16 << 20), 0, maps)
+
+
 # The registers that rdrand and rdseed have written, with the carry flag, in each operand size.
 RDRAND = r"""
 #include <stdio.h>

@@ -1,4 +1,5 @@
 """`anyperf run --deterministic`: ports and names that the kernel or the machine would choose."""
+import glob
 import os
 import socket
 import subprocess
@@ -89,6 +90,7 @@ class ShownMachine(unittest.TestCase):
         names = ["vmstat", "interrupts", "softirqs", "diskstats", "buddyinfo", "pressure/cpu", "net/sockstat", "sys/fs/file-nr",
                  "sys/fs/dentry-state"]
         there = [f"/proc/{name}" for name in names if os.path.exists(f"/proc/{name}")]
+        there += glob.glob("/sys/devices/system/node/node0/*stat") + glob.glob("/sys/devices/system/node/node0/meminfo")
         script = f"for name in {there}: print(name, open(name).read())"
         texts = [self.run_python(script) for _ in range(2)]
         self.assertEqual(texts[0], texts[1])

@@ -155,6 +155,36 @@ void put_vmstat(Thread&, Text& text) {
         text.text(name).text(" 0\n");
 }
 
+/// /sys/devices/system/node/nodeN/NAME: node 0 has all of the memory. Programs with libnuma read these when they start.
+/// False: it is another file.
+bool put_node_file(std::string_view path, Text& text) {
+    constexpr std::string_view kStart = "/sys/devices/system/node/node";
+    if (!path.starts_with(kStart)) return false;
+    path.remove_prefix(kStart.size());
+    const std::string_view number = path.substr(0, std::min(path.find('/'), path.size()));
+    const bool has_memory = number == "0";
+    path.remove_prefix(number.size());
+    if (path == "/numastat") {
+        text.text("numa_hit 0\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 0\nother_node 0\n");
+    } else if (path == "/vmstat") {
+        text.text("nr_free_pages ").decimal(has_memory ? kFreeBytes / 4096 : 0).text("\n");
+    } else if (path == "/meminfo") {
+        const auto line = [&](std::string_view name, std::uint64_t bytes) {
+            text.text("Node ").text(number).text(" ").text(name).text(":        ").decimal(bytes >> 10).text(" kB\n");
+        };
+        line("MemTotal", has_memory ? kMemoryBytes : 0);
+        line("MemFree", has_memory ? kFreeBytes : 0);
+        line("MemUsed", has_memory ? kMemoryBytes - kFreeBytes : 0);
+        for (const std::string_view name : {"Active", "Inactive", "Dirty", "FilePages", "Mapped", "AnonPages", "Slab"})
+            line(name, 0);
+        for (const std::string_view name : {"HugePages_Total", "HugePages_Free", "HugePages_Surp"})
+            text.text("Node ").text(number).text(" ").text(name).text(":     0\n");
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /// What makes the kernel's own file the one that programs see.
 enum class Unless : std::uint8_t { nothing, cpus_are_the_hosts, names_are_set };
 
@@ -372,6 +402,7 @@ bool put_file(Thread& thread, std::string_view path, Text& out) {
         out.text(idle->text);
         return true;
     }
+    if (put_node_file(path, out)) return true;
     if (!path.starts_with("/sys/fs/cgroup/")) return false;
     const auto group = std::ranges::find(kGroupFiles, after(path, path.rfind('/') + 1), &TextRow::name);
     if (group == kGroupFiles.end()) return false;
