@@ -17,9 +17,9 @@
 // A routine is called with rbx, the Core, and
 //   rax  the first byte's address    rdx  the last byte's, except for fetches, which must not leave the line
 //   rsi  of loads: the instruction's address    r13  of loads: its entry in StridePrefetcher::entries()
-// It returns with the carry flag clear if the access hit. Then the models are as Core::hits_code() or hits_data(), and
-// Core::load_repeated(), leave them, where nothing is to be prefetched. With the carry flag set and the zero flag clear
-// nothing has changed. With both set, only load_repeated() is left to do. rax, rsi and the registers from rbp on stay.
+// It returns with the carry flag clear if the access hit. Then the models are as Core::hits_code() or hits_data() leave
+// them, where nothing is to be prefetched. With the carry flag set and the zero flag clear nothing has changed. With
+// both set, only Core::train() is left to do. rax, rsi and the registers from rbp on stay.
 #pragma once
 
 #include <cstdint>

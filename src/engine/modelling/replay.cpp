@@ -198,7 +198,6 @@ void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Acce
         ++repeated_.stores;
     } else {
         ++repeated_.loads;
-        core_.load_repeated(pc, address);
     }
 }
 

@@ -47,11 +47,7 @@ bool access_anew(Frame& frame, const RecordedAccess* access, const std::uint64_t
     const models::Access kind = access_of(access->kind);
     const std::uint64_t pc = segment_of(frame, record).pc + access->offset;
     const std::uint32_t losses = core.code_losses();
-    if (core.hits_data(address, access->bytes, kind)) {
-        if (kind == models::Access::store) return false;
-        core.load_repeated(pc, address);
-        return core.code_losses() != losses;
-    }
+    if (core.hits_data(pc, address, access->bytes, kind)) return core.code_losses() != losses;
     models::Core::Repeated& repeated = replay.repeated();
     --(kind == models::Access::store ? repeated.stores : repeated.loads);
     replay.at(record);
@@ -68,11 +64,11 @@ bool access_uncounted(Frame& frame, const RecordedAccess* access, const std::uin
     return replay.core().code_losses() != losses;
 }
 
-/// A load that repeats and whose distance the prefetcher has to look at.
-bool load_repeated(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address) {
+/// A load that hit, and whose distance the prefetcher has to look at.
+bool train(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address) {
     models::Core& core = frame.replay->core();
     const std::uint32_t losses = core.code_losses();
-    core.load_repeated(segment_of(frame, record).pc + access->offset, address);
+    core.train(segment_of(frame, record).pc + access->offset, address);
     return core.code_losses() != losses;
 }
 
@@ -158,7 +154,7 @@ class SegmentCode {
     struct Call {
         std::uint8_t* from[2];  ///< operands of the jumps that lead here
         unsigned count;
-        bool follows;  ///< if the zero flag is set, only load_repeated() is to be called
+        bool follows;  ///< if the zero flag is set, only train() is to be called
         const std::uint8_t* back;
         const RecordedAccess* access;
         bool (*function)(Frame&, const RecordedAccess*, const std::uint64_t*, std::uint64_t);
@@ -398,7 +394,7 @@ class SegmentCode {
             write_call(made, made.function);
             if (follows == nullptr) continue;
             out_.bind_far(follows);
-            write_call(made, load_repeated);
+            write_call(made, train);
         }
     }
 

@@ -40,6 +40,10 @@ class ReplayEmitter : public x86_64::Emitter {
     void store_indexed(Register from, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x89, from, base, index, 3, displacement);
     }
+    /// cmp reg, [base + 8 * index + displacement]
+    void cmp_indexed(Register reg, Register base, Register index, std::int64_t displacement) {
+        indexed(true, 0x3b, reg, base, index, 3, displacement);
+    }
     /// movzx r32, byte [base + index + displacement]
     void load8_indexed(Register to, Register base, Register index, std::int64_t displacement) {
         byte(static_cast<std::uint8_t>(0x40 | (to >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) | (base >= 8 ? 1 : 0)));
@@ -85,10 +89,12 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     void cmp(Register reg, std::uint32_t value) { immediate(true, 7, reg, value); }
     void and32(Register reg, std::uint32_t value) { immediate(false, 4, reg, value); }
+    void or_immediate(Register reg, std::uint32_t value) { immediate(true, 1, reg, value); }
     void or32_immediate(Register reg, std::uint32_t value) { immediate(false, 1, reg, value); }
     void xor32_immediate(Register reg, std::uint32_t value) { immediate(false, 6, reg, value); }
     void shl(Register reg, unsigned count) { shift(true, 4, reg, count); }
     void shr(Register reg, unsigned count) { shift(true, 5, reg, count); }
+    void sar(Register reg, unsigned count) { shift(true, 7, reg, count); }
     void shr32(Register reg, unsigned count) { shift(false, 5, reg, count); }
     /// setcc. Precondition: rax to rbx.
     void set(Condition condition, Register reg) {
@@ -103,11 +109,11 @@ class ReplayEmitter : public x86_64::Emitter {
         byte(0x8d), byte(static_cast<std::uint8_t>(0x84 | (to & 7) << 3));
         byte(static_cast<std::uint8_t>((reg & 7) << 3 | (reg & 7))), u32(static_cast<std::uint32_t>(displacement));
     }
-    /// lea to, [4 * reg]
-    void lea_four_times(Register to, Register reg) {
+    /// lea to, [4 * reg + displacement]
+    void lea_four_times(Register to, Register reg, std::int32_t displacement) {
         byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (reg >= 8 ? 2 : 0)));
         byte(0x8d), byte(static_cast<std::uint8_t>(0x04 | (to & 7) << 3));
-        byte(static_cast<std::uint8_t>(0x85 | (reg & 7) << 3)), u32(0);
+        byte(static_cast<std::uint8_t>(0x85 | (reg & 7) << 3)), u32(static_cast<std::uint32_t>(displacement));
     }
     /// lea r32, [base + 2 * index - 1]. Precondition: the low eight registers.
     void lea_step(Register to, Register base, Register index) {

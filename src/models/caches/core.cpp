@@ -66,7 +66,7 @@ std::size_t Core::words(const Machine& machine) {
            TlbArray::words(machine.code_tlb) + TlbArray::words(machine.code_tlb_large) +
            TlbArray::words(machine.data_tlb) + TlbArray::words(machine.data_tlb_large) +
            TlbArray::words(machine.second_tlb) + TlbArray::words(machine.second_code_tlb) +
-           Recent::words(machine.l1_code.sets) + Recent::words(machine.l1_data.sets) +
+           Recent::words(machine.l1_code.sets) + RecentLines::words(machine.l1_data.sets) +
            Recent::words(machine.code_tlb.sets()) + Recent::words(machine.data_tlb.sets());
 }
 
@@ -74,6 +74,7 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     : machine_(machine),
       shared_(shared),
       counts_(&counts),
+      stride_(machine.line_bytes()),
       line_shift_(static_cast<unsigned>(std::countr_zero(machine.line_bytes()))) {
     Parts parts(memory);
     l1_code_ = Cache(machine.l1_code, parts.take(Cache::words(machine.l1_code)));
@@ -89,7 +90,7 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large), &second_tlb_);
     const auto recent = [&parts](std::uint32_t sets) { return Recent(sets, parts.take(Recent::words(sets))); };
     recent_code_ = recent(machine.l1_code.sets);
-    recent_data_ = recent(machine.l1_data.sets);
+    recent_data_ = RecentLines(machine.l1_data.sets, parts.take(RecentLines::words(machine.l1_data.sets)));
     recent_code_pages_ = recent(machine.code_tlb.sets());
     recent_data_pages_ = recent(machine.data_tlb.sets());
 }
@@ -102,8 +103,8 @@ ShortPath Core::short_path() const {
         return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
     };
     // By the rule of cachegrind no line is modified, so generated code leaves all stores to hits_data().
-    return {.code = {table(recent_code_), table(recent_code_pages_), l1_code_.places(this), code_tlb_.sets(this)},
-            .data = {table(recent_data_), table(recent_data_pages_),
+    return {.code = {table(recent_code_), {}, table(recent_code_pages_), l1_code_.places(this), code_tlb_.sets(this)},
+            .data = {table(recent_data_.lines()), table(recent_data_.modified()), table(recent_data_pages_),
                      machine_.request == Request::line ? l1_data_.places(this) : Cache::Places{}, data_tlb_.sets(this)},
             .strides = offset_of(stride_.entries()),
             .prefetches = machine_.prefetch.stride,
@@ -153,6 +154,7 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
 
     const std::uint64_t from = address >> line_shift_;
     const std::uint64_t to = last >> line_shift_;
+    const bool trains = kind != Access::store && (from != to || !recent_data_.holds(from));
     const Reader reader = kind == Access::load ? Reader::load : Reader::store;
     const Source source = from == to && machine_.request == Request::line ? line(l1_data_, from, reader)
                                                                           : lines(l1_data_, from, to, reader);
@@ -161,7 +163,7 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
     if (source != Source::l1) counts_->add(row.misses);
     if (kind != Access::store) counts_->add(kLoadsFrom[static_cast<std::size_t>(source)]);
 
-    if (kind != Access::store) follow_stride(instruction, address);
+    if (trains) follow_stride(instruction, address);
     return {source, static_cast<std::uint8_t>(tlb_misses), static_cast<std::uint8_t>(page_walks)};
 }
 
@@ -180,7 +182,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     bool missed = false;
     for (std::uint64_t number = from; number <= to; ++number) {
         // Without the modified mark: in this mode lines have no states, so no store repeats.
-        recent_of(first).set(number);
+        note_recent(first, number, false);
         if (present(first.touch(number))) continue;
         first.insert(number, LineState::exclusive);
         counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
@@ -200,12 +202,12 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
 Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
     const LineState state = first.touch(number);
     if (present(state)) {
-        recent_of(first).set(number, state == LineState::modified);
+        note_recent(first, number, state == LineState::modified);
         if (reader == Reader::store) become_modified(number, state);
         return Source::l1;
     }
     const Found found = bring(number, reader);
-    fill(first, number, found.state);
+    fill(first, number, found.state, reader);
     if (reader != Reader::code && machine_.prefetch.next_line) after_miss(number);
     return found.source;
 }
@@ -244,11 +246,14 @@ Found Core::bring(std::uint64_t line, Reader reader) {
     return found;
 }
 
-void Core::fill(Cache& first, std::uint64_t line, LineState state) {
+void Core::fill(Cache& first, std::uint64_t line, LineState state, Reader reader) {
     const bool is_data = &first == &l1_data_;
     counts_->add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
     const Victim victim = first.insert(line, state);
-    recent_of(first).set(line, state == LineState::modified);
+    if (reader == Reader::prefetch)
+        recent_data_.clear(line);
+    else
+        note_recent(first, line, state == LineState::modified);
     if (is_data && victim.state == LineState::modified) counts_->add(Quantity::data_write_backs);
     if (!victim.exists()) return;
     // A modified victim must survive in L2. An unmodified one is dropped if L2 has it too; otherwise it may be the last
@@ -278,7 +283,7 @@ void Core::after_miss(std::uint64_t line) {
 void Core::prefetch(std::uint64_t line) {
     if (present(l1_data_.find(line))) return;
     const Found found = bring(line, Reader::prefetch);
-    fill(l1_data_, line, found.state);
+    fill(l1_data_, line, found.state, Reader::prefetch);
 }
 
 // LineState is ordered from invalid to modified.

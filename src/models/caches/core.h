@@ -12,6 +12,8 @@
 // - Lines have the states of MESI. A load shares a line that other cores hold. A store removes it from them. A store to
 //   a line that its core holds as shared is an upgrade: it requests no data.
 // - A machine without L2 requests lines from the shared level at once. A machine without L3 requests them from memory.
+// - A load trains the stride prefetcher (stride.h) unless it repeats: unless it lies in one line, L1D has that line, and
+//   what happened last in that set of L1D was an access to the line, not to another one, and not a prefetch.
 //
 // Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
 // access() handle them inline, by two comparisons (recent.h). Most others hit an older line of L1 or page of the first
@@ -60,13 +62,15 @@ struct ShortPath {
         std::uint64_t mask;    ///< of the number: its entry
     };
     struct Level {
-        Table lines, pages;
+        Table lines;     ///< the most recent lines
+        Table modified;  ///< of these, those that are modified; only of data
+        Table pages;
         Cache::Places ways;
         Cache::Sets tlb;  ///< of the first level, for pages of 4 KiB
     };
     Level code, data;
     std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
-    bool prefetches;       ///< each load has to be shown to the stride prefetcher
+    bool prefetches;       ///< loads that do not repeat train the stride prefetcher
     unsigned line_shift;
 };
 
@@ -93,11 +97,11 @@ class Core {
     AccessFacts access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
                        PageSize page = PageSize::small) {
         const bool short_path =
-            page == PageSize::small && (repeats_access(address, size, kind) || hits_data(address, size, kind));
+            page == PageSize::small &&
+            (repeats_access(address, size, kind) || hits_data(instruction, address, size, kind));
         if (!short_path) return access_anew(instruction, address, size, kind, page);
         const bool loads = kind != Access::store;
         count_repeated({.loads = loads ? 1U : 0U, .stores = loads ? 0U : 1U});
-        if (loads) follow_stride(instruction, address);
         return {};
     }
 
@@ -107,7 +111,7 @@ class Core {
     bool repeats_fetch(std::uint64_t address, unsigned size) const {
         return is_recent(address, size, recent_code_pages_) && recent_code_.holds(address >> line_shift_);
     }
-    /// Whether an access to a page of 4 KiB hits and changes nothing but counts, except for load_repeated().
+    /// Whether an access to a page of 4 KiB hits and changes nothing but counts.
     bool repeats_access(std::uint64_t address, unsigned size, Access kind) const {
         const std::uint64_t line = address >> line_shift_;
         return is_recent(address, size, recent_data_pages_) &&
@@ -116,12 +120,30 @@ class Core {
     /// Whether a fetch from a page of 4 KiB lies in a line of L1I, and in a page of the first TLB. They are then the
     /// most recent ones of their sets, and the fetch counts as one that repeats. Otherwise nothing changes.
     bool hits_code(std::uint64_t address, unsigned size) {
-        return hits(l1_code_, recent_code_, code_tlb_, recent_code_pages_, address, size, Access::load);
+        const std::uint64_t line = address >> line_shift_;
+        const unsigned way = way_of_hit(l1_code_, code_tlb_, recent_code_pages_, address, size);
+        if (way == Cache::kAbsent) return false;
+        l1_code_.make_recent(line, way);
+        recent_code_.set(line);
+        return true;
     }
-    /// The same for an access to L1D. If it stores, its line becomes modified, and must not be shared. If it loads,
-    /// call load_repeated() after it.
-    bool hits_data(std::uint64_t address, unsigned size, Access kind) {
-        return hits(l1_data_, recent_data_, data_tlb_, recent_data_pages_, address, size, kind);
+    /// The same for an access to L1D. If it stores, its line becomes modified, and must not be shared. If it loads, it
+    /// trains the prefetcher, which may fetch.
+    bool hits_data(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind) {
+        const std::uint64_t line = address >> line_shift_;
+        // By the rule of cachegrind, lines are never modified.
+        const bool modifies = kind != Access::load && machine_.request == Request::line;
+        const bool trains = kind != Access::store && !recent_data_.holds(line);
+        // A line that is shared would be lost by other cores.
+        const LineState least = modifies ? LineState::exclusive : LineState::shared;
+        const unsigned way = way_of_hit(l1_data_, data_tlb_, recent_data_pages_, address, size, least);
+        if (way == Cache::kAbsent) return false;
+        LineState state = l1_data_.state_in(line, way);
+        if (modifies && state == LineState::exclusive) l1_data_.set_state_in(line, way, state = LineState::modified);
+        l1_data_.make_recent(line, way);
+        recent_data_.set(line, state == LineState::modified);
+        if (trains) follow_stride(instruction, address);
+        return true;
     }
     /// fetch() and access() by the full path alone, for a caller that has asked for the others.
     Source fetch_anew(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
@@ -133,8 +155,8 @@ class Core {
         std::uint64_t loads = 0;
         std::uint64_t stores = 0;
     };
-    /// What a load that repeats may lead to.
-    void load_repeated(std::uint64_t instruction, std::uint64_t address) { follow_stride(instruction, address); }
+    /// A load trains the prefetcher.
+    void train(std::uint64_t instruction, std::uint64_t address) { follow_stride(instruction, address); }
     void count_repeated(const Repeated& repeated) {
         counts_->add(Quantity::code_references, repeated.fetches);
         counts_->add(Quantity::load_references, repeated.loads);
@@ -161,24 +183,19 @@ class Core {
     bool is_recent(std::uint64_t address, unsigned size, const Recent& pages) const {
         return address >> line_shift_ == (address + size - 1) >> line_shift_ && pages.holds(address >> kPageShift);
     }
-    bool hits(Cache& first, Recent& lines, Tlb& tlb, Recent& pages, std::uint64_t address, unsigned size, Access kind) {
+    /// The way of the access's line if that and its page are in the first level, and it is one line in this state or a
+    /// higher one; else kAbsent, and nothing has changed. The page is then its set's most recent.
+    unsigned way_of_hit(const Cache& first, Tlb& tlb, Recent& pages, std::uint64_t address, unsigned size,
+                        LineState least = LineState::shared) {
         const std::uint64_t line = address >> line_shift_;
         const std::uint64_t page = address >> kPageShift;
-        if ((address + size - 1) >> line_shift_ != line) return false;
+        if ((address + size - 1) >> line_shift_ != line) return Cache::kAbsent;
         const unsigned way = first.way_of(line);
-        if (way == Cache::kAbsent) return false;
-        LineState state = first.state_in(line, way);
-        // By the rule of cachegrind, lines are never modified.
-        const bool modifies = kind != Access::load && machine_.request == Request::line;
-        if (modifies && state == LineState::shared) return false;  // other cores lose it
-        if (!pages.holds(page)) {
-            if (!tlb.hits(page)) return false;
-            pages.set(page);
-        }
-        if (modifies && state == LineState::exclusive) first.set_state_in(line, way, state = LineState::modified);
-        first.make_recent(line, way);
-        lines.set(line, state == LineState::modified);
-        return true;
+        if (way == Cache::kAbsent || first.state_in(line, way) < least) return Cache::kAbsent;
+        if (pages.holds(page)) return way;
+        if (!tlb.hits(page)) return Cache::kAbsent;
+        pages.set(page);
+        return way;
     }
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
@@ -187,14 +204,20 @@ class Core {
         const std::uint64_t line = wanted >> line_shift_;
         if (!recent_data_.holds(line)) prefetch(line);
     }
-    Recent& recent_of(const Cache& first) { return &first == &l1_data_ ? recent_data_ : recent_code_; }
+    /// The line was touched by an access, and is its set's most recent.
+    void note_recent(const Cache& first, std::uint64_t line, bool modified) {
+        if (&first == &l1_data_)
+            recent_data_.set(line, modified);
+        else
+            recent_code_.set(line);
+    }
     bool holds(std::uint64_t line) const;
     Source line(Cache& first, std::uint64_t line, Reader reader);
     Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     void become_modified(std::uint64_t line, LineState state);
     Found bring(std::uint64_t line, Reader reader);
-    void fill(Cache& first, std::uint64_t line, LineState state);
+    void fill(Cache& first, std::uint64_t line, LineState state, Reader reader);
     void fill_second(std::uint64_t line, LineState state);
     void after_miss(std::uint64_t line);
     void prefetch(std::uint64_t line);
@@ -213,7 +236,7 @@ class Core {
     Tlb data_tlb_;
     StridePrefetcher stride_;
     Recent recent_code_;
-    Recent recent_data_;
+    RecentLines recent_data_;
     Recent recent_code_pages_;  ///< of 4 KiB
     Recent recent_data_pages_;
     unsigned line_shift_;

@@ -7,47 +7,80 @@
 // already. So such an access is a hit that needs only a comparison.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 namespace anyperf::models {
 
-/// An entry is (number + 1) * 2, plus 1 if the line is modified. So a word of 0, as in fresh memory, is no line.
+/// An entry is the number of a line or page, or kNone. So generated code compares one word of memory.
 ///
-/// It uses memory of the caller: words(sets) words, all 0 at first. With 0 sets nothing is ever recent.
+/// It uses memory of the caller: words(sets) words. With 0 sets nothing is ever recent.
 class Recent {
   public:
     Recent() = default;
-    Recent(std::uint32_t sets, std::uint64_t* memory) : entries_(memory), mask_(sets == 0 ? 0 : sets - 1) {}
+    Recent(std::uint32_t sets, std::uint64_t* memory) : entries_(memory), mask_(sets == 0 ? 0 : sets - 1) {
+        std::fill_n(entries_, words(sets), kNone);
+    }
 
     static constexpr std::size_t words(std::uint32_t sets) { return sets == 0 ? 1 : sets; }
 
-    bool holds(std::uint64_t number) const { return entry_of(number) >> 1 == number + 1; }
-    /// Whether it is recent and its line is modified.
-    bool holds_modified(std::uint64_t number) const { return entry_of(number) == (entry(number) | 1); }
-
-    void set(std::uint64_t number, bool modified = false) {
-        entry_of(number) = entry(number) | static_cast<std::uint64_t>(modified);
-    }
-    /// The line was removed from the cache.
+    bool holds(std::uint64_t number) const { return entry_of(number) == number; }
+    void set(std::uint64_t number) { entry_of(number) = number; }
+    /// Nothing is recent in the set of this number.
+    void clear(std::uint64_t number) { entry_of(number) = kNone; }
+    /// The line or page was removed.
     void forget(std::uint64_t number) {
-        if (holds(number)) entry_of(number) = 0;
-    }
-    /// The line is not modified any more.
-    void share(std::uint64_t number) {
-        if (holds(number)) set(number);
+        if (holds(number)) clear(number);
     }
 
     const std::uint64_t* entries() const { return entries_; }
     std::uint64_t mask() const { return mask_; }
 
   private:
-    /// The entry of a line or page that is not modified; that of a modified one is greater by 1.
-    static constexpr std::uint64_t entry(std::uint64_t number) { return (number + 1) << 1; }
+    static constexpr std::uint64_t kNone = ~std::uint64_t{0};  ///< lines have at most 60 bits (cache.h)
+
     std::uint64_t& entry_of(std::uint64_t number) const { return entries_[number & mask_]; }
 
     std::uint64_t* entries_ = nullptr;
     std::uint64_t mask_ = 0;
+};
+
+/// The most recent lines of L1D, and which of these are modified: a store to one that is not changes its state.
+///
+/// A line that a prefetch has filled is its set's most recent for the policy, but not here: the first access to it is
+/// of interest to the stride prefetcher (core.h).
+class RecentLines {
+  public:
+    RecentLines() = default;
+    RecentLines(std::uint32_t sets, std::uint64_t* memory)
+        : lines_(sets, memory), modified_(sets, memory + Recent::words(sets)) {}
+
+    static constexpr std::size_t words(std::uint32_t sets) { return 2 * Recent::words(sets); }
+
+    bool holds(std::uint64_t line) const { return lines_.holds(line); }
+    /// Whether it is recent and modified.
+    bool holds_modified(std::uint64_t line) const { return modified_.holds(line); }
+
+    void set(std::uint64_t line, bool modified) {
+        lines_.set(line);
+        if (modified)
+            modified_.set(line);
+        else
+            modified_.clear(line);
+    }
+    void clear(std::uint64_t line) { lines_.clear(line), modified_.clear(line); }
+    /// The line was removed from the cache.
+    void forget(std::uint64_t line) { lines_.forget(line), modified_.forget(line); }
+    /// The line is not modified any more.
+    void share(std::uint64_t line) { modified_.forget(line); }
+
+    const Recent& lines() const { return lines_; }
+    const Recent& modified() const { return modified_; }
+
+  private:
+    Recent lines_;
+    Recent modified_;
 };
 
 }  // namespace anyperf::models

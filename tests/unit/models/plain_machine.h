@@ -60,6 +60,7 @@ class PlainMachine {
         translate(own, own.data_tlb, own.data_tlb_large, false, address, size, page,
                   only_written ? Quantity::store_tlb_misses : Quantity::load_tlb_misses,
                   only_written ? Quantity::store_walks : Quantity::load_walks);
+        const bool trains = !only_written && !repeats(own, address, size);
         const Source source =
             touch_all(own, own.l1_data, address, size, kind == Access::load ? Reader::load : Reader::store);
         own.counts.add(only_written ? Quantity::store_references : Quantity::load_references);
@@ -76,7 +77,7 @@ class PlainMachine {
         if (only_written) return facts;
         own.counts.add(
             static_cast<Quantity>(static_cast<unsigned>(Quantity::loads_from_l1) + static_cast<unsigned>(source)));
-        if (machine_.prefetch.stride) follow_stride(own, instruction, address);
+        if (machine_.prefetch.stride && trains) follow_stride(own, instruction, address);
         return facts;
     }
 
@@ -109,6 +110,8 @@ class PlainMachine {
         PlainCache l1_code, l1_data, l2;
         PlainTlb code_tlb, code_tlb_large, data_tlb, data_tlb_large, second_tlb, second_code_tlb;
         std::map<std::uint64_t, Load> loads;  ///< by the place in the stride table
+        /// By set of L1D: the line of the last access. A prefetch into the set removes it.
+        std::map<std::uint64_t, std::uint64_t> last_accessed;
         Counts counts;
     };
 
@@ -130,6 +133,16 @@ class PlainMachine {
         }
     }
 
+    std::uint64_t set_of(std::uint64_t line) const { return line % machine_.l1_data.sets; }
+
+    /// Whether nothing has happened in the set of L1D since an access to the same line.
+    bool repeats(OneCore& own, std::uint64_t address, unsigned size) {
+        const std::uint64_t line = address / machine_.line_bytes();
+        const auto last = own.last_accessed.find(set_of(line));
+        return last != own.last_accessed.end() && last->second == line && !absent(own.l1_data.find(line)) &&
+               (address + size - 1) / machine_.line_bytes() == line;
+    }
+
     Source touch_all(OneCore& own, PlainCache& first, std::uint64_t address, unsigned size, Reader reader) {
         std::vector<std::uint64_t> lines;
         for (std::uint64_t line = address / machine_.line_bytes(); line <= (address + size - 1) / machine_.line_bytes();
@@ -144,6 +157,7 @@ class PlainMachine {
     Source touch_whole(OneCore& own, PlainCache& first, const std::vector<std::uint64_t>& lines, Reader reader) {
         bool missed = false;
         for (const std::uint64_t line : lines) {
+            if (&first == &own.l1_data) own.last_accessed[set_of(line)] = line;
             if (!absent(first.touch(line))) continue;
             missed = true;
             first.insert(line, LineState::exclusive);
@@ -163,6 +177,7 @@ class PlainMachine {
 
     Source touch_line(OneCore& own, PlainCache& first, std::uint64_t line, Reader reader) {
         const LineState here = first.touch(line);
+        if (&first == &own.l1_data) own.last_accessed[set_of(line)] = line;
         if (!absent(here)) {
             if (reader == Reader::store) {
                 if (here == LineState::shared) upgrade(own, line);
@@ -266,6 +281,7 @@ class PlainMachine {
     void fetch_early(OneCore& own, std::uint64_t line) {
         if (!absent(own.l1_data.find(line))) return;
         put_in_first(own, own.l1_data, line, get(own, line, Reader::prefetch).state);
+        own.last_accessed.erase(set_of(line));
     }
 
     void follow_stride(OneCore& own, std::uint64_t instruction, std::uint64_t address) {
@@ -275,10 +291,21 @@ class PlainMachine {
             return;
         }
         const auto distance = static_cast<std::int64_t>(address - load.address);
-        const bool again = distance == load.distance && distance != 0 && distance >= -2048 && distance <= 2048;
+        const std::int64_t before = load.distance;
         load.address = address;
         load.distance = distance;
-        if (again) fetch_early(own, (address + static_cast<std::uint64_t>(distance)) / machine_.line_bytes());
+        const std::int64_t line = machine_.line_bytes();
+        std::int64_t ahead = 0;
+        if (distance == before && distance >= line && distance <= 2048) {
+            ahead = distance;
+        } else if (distance == before && distance <= -line && distance >= -2048) {
+            ahead = distance;
+        } else if (distance > 0 && distance < 2 * line && before > 0 && before < 2 * line) {
+            ahead = line;
+        } else if (distance < 0 && distance > -2 * line && before < 0 && before > -2 * line) {
+            ahead = -line;
+        }
+        if (ahead != 0) fetch_early(own, (address + static_cast<std::uint64_t>(ahead)) / machine_.line_bytes());
     }
 
     Machine machine_;

@@ -22,34 +22,33 @@ constexpr std::uint32_t kStateOfModified = static_cast<std::uint32_t>(LineState:
 /// In a set of more ways than this one, older pages are left to hits_code() and hits_data().
 constexpr unsigned kMostSearchedPages = 32;
 
-/// Writes what makes an older page of a set of the first TLB its most recent one, as Core::hits() does. r10 is the
-/// page's entry in ShortPath::Level::pages and stays it; changes r11. Carry: the TLB lacks the page, or it is too old.
-//   push rdx ; lea -2(r10,r10), r10                                  the page's word in the TLB
+/// Writes what makes an older page of a set of the first TLB its most recent one, as Core::hits_data() does. r10 is the
+/// page and stays it; changes r11. Carry: the TLB lacks the page, or it is too old.
+//   push rdx ; lea 2(,r10,4), r10                                    the page's word in the TLB
 //   mov r10, r11 ; shr $2, r11 ; and SETS-1, r11d ; imul SIZE, r11 ; add rbx, r11       its set, ordered by use
 //   cmp WAY1(r11), r10 ; je found1 ; cmp WAY2(r11), r10 ; je found2 ; ...               way 0 has been compared
 //   pop rdx ; stc ; ret
 //   found2: mov WAY1(r11), rdx ; mov rdx, WAY2(r11)                  those before it move back
 //   found1: mov WAY0(r11), rdx ; mov rdx, WAY1(r11)
 //   mov r10, WAY0(r11)
-//   mov r10, r11 ; shr $2, r11 ; and SETS-1, r11d ; lea 2(r10), r10 ; shr r10 ; mov r10, PAGES(rbx,r11,8)
+//   shr $2, r10 ; mov r10d, r11d ; and SETS-1, r11d ; mov r10, PAGES(rbx,r11,8)
 //   pop rdx ; clc ; ret
 const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
     constexpr unsigned kStateBits = 2;
     constexpr std::uint64_t kPage = 5;
-    static_assert(models::Cache::word(kPage, models::TlbArray::kState) == (kPage << kStateBits) + 2);
+    constexpr std::int32_t kPageState = 2;
+    static_assert(models::Cache::word(kPage, models::TlbArray::kState) == (kPage << kStateBits) + kPageState);
     const std::uint8_t* const start = out.at();
     const models::Cache::Sets& tlb = level.tlb;
     const unsigned ways = std::min(tlb.ways, kMostSearchedPages);
     const auto way = [&tlb](unsigned number) { return tlb.words + std::int64_t{number} * 8; };
-    const auto set_of_word = [&] {
-        out.mov(r11, r10);
-        out.shr(r11, kStateBits);
-        out.and32(r11, static_cast<std::uint32_t>(tlb.mask));
-    };
+    const auto set_mask = static_cast<std::uint32_t>(tlb.mask);
     std::uint8_t* found[kMostSearchedPages] = {};
     out.push(rdx);
-    out.lea_twice(r10, r10, -2);
-    set_of_word();
+    out.lea_four_times(r10, r10, kPageState);
+    out.mov(r11, r10);
+    out.shr(r11, kStateBits);
+    out.and32(r11, set_mask);
     out.imul(r11, tlb.ways * 8);
     out.add(r11, rbx);
     for (unsigned i = 1; i < ways; ++i) {
@@ -66,9 +65,9 @@ const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
         out.store(rdx, r11, way(i));
     }
     out.store(r10, r11, way(0));
-    set_of_word();
-    out.lea(r10, r10, 2);
-    out.shr(r10, 1);
+    out.shr(r10, kStateBits);
+    out.mov32(r11, r10);
+    out.and32(r11, set_mask);
     out.store_indexed(r10, rbx, r11, level.pages.entries);
     out.pop(rdx);
     out.clc();
@@ -92,26 +91,23 @@ class Routine {
     const std::uint8_t* write() {
         const std::uint8_t* const start = out_.at();
         write_line();
+        std::uint8_t* const recent = write_recent();
         if (level_.ways.hinted) {
-            std::uint8_t* const recent = write_recent();
             write_search();
             write_page();
             write_use();
-            std::uint8_t* const used = out_.jmp_forward();
-            out_.bind_far(recent);
-            write_page();
-            out_.bind(used);
+            if (follows_) write_stride();
+            out_.clc();
+            out_.ret();
         } else {
-            std::uint8_t* const recent = write_recent();
             misses_[miss_count_++] = out_.jmp_far();
-            out_.bind_far(recent);
-            write_page();
         }
-        if (follows_) write_stride();
+        out_.bind_far(recent);
+        write_page();
         out_.clc();
         out_.ret();
         write_other_pages();
-        if (follows_) write_follows();
+        if (level_.ways.hinted && follows_) write_follows();
         write_misses();
         return start;
     }
@@ -146,7 +142,7 @@ class Routine {
         out_.shl(r8, level_.ways.shift);
         out_.add(r8, rdx);
         out_.load_indexed(r9, rbx, r8, level_.ways.words);
-        out_.lea_four_times(r10, rcx);
+        out_.lea_four_times(r10, rcx, 0);
         out_.sub(r9, r10);
         const std::uint32_t least = static_cast<std::uint32_t>(modifies_ ? LineState::exclusive : LineState::shared);
         out_.lea(r10, r9, -static_cast<std::int32_t>(least));
@@ -154,22 +150,20 @@ class Routine {
         miss_if(Condition::above);
     }
 
-    //   mov ENTRIES(rbx,rdi,8), r8 ; load: lea 2(rcx,rcx), r9 ; sub r9, r8 ; cmp $2, r8 ; jb
-    //                                store: lea 3(rcx,rcx), r9 ; cmp r9, r8 ; je
+    //   load: cmp LINES(rbx,rdi,8), rcx ; je       store: cmp MODIFIED(rbx,rdi,8), rcx ; je
+    //   modify: cmp LINES(rbx,rdi,8), rcx ; je misses          it does not train the prefetcher
     /// Jumps if the line is the most recent one of its set, and modified if it has to be.
     std::uint8_t* write_recent() {
-        out_.load_indexed(r8, rbx, rdi, level_.lines.entries);
-        out_.lea_twice(r9, rcx, modifies_ ? 3 : 2);
-        if (modifies_) {
-            out_.cmp(r8, r9);
-            return out_.jcc_far(Condition::equal);
+        out_.cmp_indexed(rcx, rbx, rdi, (modifies_ ? level_.modified : level_.lines).entries);
+        std::uint8_t* const recent = out_.jcc_far(Condition::equal);
+        if (modifies_ && follows_) {
+            out_.cmp_indexed(rcx, rbx, rdi, level_.lines.entries);
+            miss_if(Condition::equal);
         }
-        out_.sub(r8, r9);
-        out_.cmp(r8, 2);
-        return out_.jcc_far(Condition::below);
+        return recent;
     }
 
-    //   mov rax, r10 ; shr $12, r10 ; mov r10d, r11d ; and SETS-1, r11d ; lea 2(r10,r10), r10
+    //   mov rax, r10 ; shr $12, r10 ; mov r10d, r11d ; and SETS-1, r11d
     //   cmp PAGES(rbx,r11,8), r10 ; jne other
     //   back:
     void write_page() {
@@ -177,9 +171,7 @@ class Routine {
         out_.shr(r10, models::Core::kPageShift);
         out_.mov32(r11, r10);
         out_.and32(r11, static_cast<std::uint32_t>(level_.pages.mask));
-        out_.lea_twice(r10, r10, 2);
-        out_.load_indexed(r11, rbx, r11, level_.pages.entries);
-        out_.cmp(r11, r10);
+        out_.cmp_indexed(r10, rbx, r11, level_.pages.entries);
         OtherPage& other = other_pages_[other_page_count_++];
         other.from = out_.jcc_far(Condition::not_equal);
         other.back = out_.at();
@@ -198,12 +190,11 @@ class Routine {
     //   store: lea 3(,rcx,4), r10 ; mov r10, WAYS(rbx,r8,8)              it is modified
     //   shl $4, edx ; mov PATHS, r10 ; add rdx, r10                      the way's path in the tree
     //   mov POLICY(rbx,rdi,8), r11 ; and (r10), r11 ; or 8(r10), r11 ; mov r11, POLICY(rbx,rdi,8)
-    //   load: xor r10d, r10d ; cmp $3, r9 ; sete r10b ; lea 2(r10,rcx,2), rcx     store: lea 3(rcx,rcx), rcx
-    //   mov rcx, ENTRIES(rbx,rdi,8)                                      the most recent line
+    //   mov rcx, LINES(rbx,rdi,8)                                        the most recent line
+    //   data: mov $-1, rdx ; cmp $3, r9 ; cmove rcx, rdx ; mov rdx, MODIFIED(rbx,rdi,8)      of a store: mov rcx
     void write_use() {
         if (modifies_) {
-            out_.lea_four_times(r10, rcx);
-            out_.lea(r10, r10, static_cast<std::int32_t>(kStateOfModified));
+            out_.lea_four_times(r10, rcx, static_cast<std::int32_t>(kStateOfModified));
             out_.store_indexed(r10, rbx, r8, level_.ways.words);
         }
         out_.shl(rdx, 4);
@@ -214,92 +205,108 @@ class Routine {
         out_.and_memory(r11, r10, offsetof(models::TreePlru::Path, others));
         out_.or_memory(r11, r10, offsetof(models::TreePlru::Path, away));
         out_.store_indexed(r11, rbx, rdi, level_.ways.policy);
-        if (modifies_) {
-            out_.lea_twice(rcx, rcx, 3);
-        } else {
-            out_.xor32(rdx, rdx);
-            out_.cmp(r9, kStateOfModified);
-            out_.set(Condition::equal, rdx);
-            out_.lea_twice(rcx, rcx, 2);
-            out_.add(rcx, rdx);
-        }
         out_.store_indexed(rcx, rbx, rdi, level_.lines.entries);
+        if (fetches_code_) return;
+        if (modifies_) return out_.store_indexed(rcx, rbx, rdi, level_.modified.entries);
+        out_.mov(rdx, ~std::uint64_t{0});
+        out_.cmp(r9, kStateOfModified);
+        out_.cmov(Condition::equal, rdx, rcx);
+        out_.store_indexed(rdx, rbx, rdi, level_.modified.entries);
     }
 
-    // StridePrefetcher::next() for a load, as far as nothing is to be fetched:
+    // StridePrefetcher::next(), as far as nothing is to be fetched. rcx is the line, L the bytes of a line:
     //   mov rax, rdx ; sub ADDRESS(r13), rdx                             the distance
     //   cmp rsi, INSTRUCTION(r13) ; jne taken
-    //   cmp rdx, DISTANCE(r13) ; jne moved
-    //   test rdx, rdx ; je done
-    //   mov rdx, r8 ; add rax, r8 ; xor rax, r8 ; shr LINE, r8 ; jne follows     the next address is not in this line
-    //   near: mov rax, ADDRESS(r13) ; jmp done
-    // taken: mov rsi, INSTRUCTION(r13) ; xor edx, edx                    the entry was another load's
+    //   mov DISTANCE(r13), r8                                            the distance before
+    //   mov rdx, r9 ; sar $63, r9 ; or $1, r9 ; shl LINE, r9             a line in its direction
+    //   cmp rdx, r8 ; jne other
+    //   lea L-1(rdx), r10 ; cmp $2*L-2, r10 ; cmova rdx, r9              or a distance that repeats, from a line on
+    //   test rdx, rdx ; jne follows ; jmp done
+    // other: lea 2*L-1(rdx), r10 ; cmp $4*L-2, r10 ; ja moved            both must be short,
+    //   lea 2*L-1(r8), r10 ; cmp $4*L-2, r10 ; ja moved
+    //   test r8, r8 ; je moved ; test rdx, rdx ; je moved ; xor rdx, r8 ; jns follows      in one direction
     // moved: mov rax, ADDRESS(r13) ; mov rdx, DISTANCE(r13)
-    // done:
+    // done: clc ; ret
+    // taken: mov rsi, INSTRUCTION(r13) ; xor edx, edx ; jmp moved        the entry was another load's
     void write_stride() {
+        const std::uint32_t line = 1U << path_.line_shift;
+        const auto far = static_cast<std::int32_t>(line) - 1;
         out_.mov(rdx, rax);
         out_.sub_memory(rdx, r13, kAddress);
         out_.cmp_memory(rsi, r13, kInstruction);
-        std::uint8_t* const taken = out_.jcc_short(Condition::not_equal);
-        out_.cmp_memory(rdx, r13, kDistance);
-        std::uint8_t* const moved = out_.jcc_short(Condition::not_equal);
+        std::uint8_t* const taken = out_.jcc_far(Condition::not_equal);
+        out_.load(r8, r13, kDistance);
+        out_.mov(r9, rdx);
+        out_.sar(r9, 63);
+        out_.or_immediate(r9, 1);
+        out_.shl(r9, path_.line_shift);
+        out_.cmp(r8, rdx);
+        std::uint8_t* const other = out_.jcc_short(Condition::not_equal);
+        out_.lea(r10, rdx, far);
+        out_.cmp(r10, 2 * line - 2);
+        out_.cmov(Condition::above, r9, rdx);
         out_.test(rdx, rdx);
-        std::uint8_t* const still = out_.jcc_short(Condition::equal);
-        out_.mov(r8, rdx);
-        out_.add(r8, rax);
-        out_.xor_(r8, rax);
-        out_.shr(r8, path_.line_shift);
-        follows_stride_ = out_.jcc_far(Condition::not_equal);
+        follows_to_[0] = out_.jcc_far(Condition::not_equal);
+        std::uint8_t* const still = out_.jmp_forward();
+        out_.bind(other);
+        std::uint8_t* moved[4] = {};
+        out_.lea(r10, rdx, 2 * far + 1);
+        out_.cmp(r10, 4 * line - 2);
+        moved[0] = out_.jcc_short(Condition::above);
+        out_.lea(r10, r8, 2 * far + 1);
+        out_.cmp(r10, 4 * line - 2);
+        moved[1] = out_.jcc_short(Condition::above);
+        out_.test(r8, r8);
+        moved[2] = out_.jcc_short(Condition::equal);
+        out_.test(rdx, rdx);
+        moved[3] = out_.jcc_short(Condition::equal);
+        out_.xor_(r8, rdx);
+        follows_to_[1] = out_.jcc_far(Condition::no_sign);
+        for (std::uint8_t* const from : moved) out_.bind(from);
         near_ = out_.at();
         out_.store(rax, r13, kAddress);
-        std::uint8_t* const near = out_.jmp_forward();
-        out_.bind(taken);
+        out_.store(rdx, r13, kDistance);
+        out_.bind(still);
+        out_.clc();
+        out_.ret();
+        out_.bind_far(taken);
         out_.store(rsi, r13, kInstruction);
         out_.xor32(rdx, rdx);
-        out_.bind(moved);
-        out_.store(rax, r13, kAddress);
-        out_.store(rdx, r13, kDistance);
-        out_.bind(near);
-        out_.bind(still);
+        out_.jmp(near_);
     }
 
     // Nothing is to be fetched if the distance is too far, or L1 has the line. To look for it changes nothing:
-    //   follows: lea FARTHEST(rdx), r9 ; cmp $2*FARTHEST, r9 ; ja near
-    //   mov rdx, r8 ; add rax, r8 ; shr LINE, r8 ; mov r8d, edi ; and SETS-1, edi        its line and set
-    //   mov ENTRIES(rbx,rdi,8), r10 ; lea 2(r8,r8), r9 ; sub r9, r10 ; cmp $2, r10 ; jb near
+    //   follows: lea FARTHEST(r9), r10 ; cmp $2*FARTHEST, r10 ; ja near
+    //   mov r9, r8 ; add rax, r8 ; shr LINE, r8 ; mov r8d, edi ; and SETS-1, edi         its line and set
+    //   cmp LINES(rbx,rdi,8), r8 ; je near
     //   mov r8d, r9d ; and HINTS-1, r9d ; movzx HINTS(rbx,r9), r9d                       as in write_search()
     //   shl WAYS, edi ; add r9, rdi ; mov WAYS(rbx,rdi,8), r10
     //   lea (,r8,4), r9 ; sub r9, r10 ; lea -1(r10), r10 ; cmp $3, r10 ; jb near
     //   cmp ecx, ecx ; stc ; ret                                         the zero flag is set
     void write_follows() {
         constexpr auto farthest = static_cast<std::int32_t>(StridePrefetcher::kFarthest);
-        out_.bind_far(follows_stride_);
-        out_.lea(r9, rdx, farthest);
-        out_.cmp(r9, std::uint32_t{2} * farthest);
+        for (std::uint8_t* const from : follows_to_) out_.bind_far(from);
+        out_.lea(r10, r9, farthest);
+        out_.cmp(r10, std::uint32_t{2} * farthest);
         out_.jcc(Condition::above, near_);
-        out_.mov(r8, rdx);
+        out_.mov(r8, r9);
         out_.add(r8, rax);
         out_.shr(r8, path_.line_shift);
         out_.mov32(rdi, r8);
         out_.and32(rdi, static_cast<std::uint32_t>(level_.lines.mask));
-        out_.load_indexed(r10, rbx, rdi, level_.lines.entries);
-        out_.lea_twice(r9, r8, 2);
+        out_.cmp_indexed(r8, rbx, rdi, level_.lines.entries);
+        out_.jcc(Condition::equal, near_);
+        out_.mov32(r9, r8);
+        out_.and32(r9, static_cast<std::uint32_t>(level_.ways.hint_mask));
+        out_.load8_indexed(r9, rbx, r9, level_.ways.hints);
+        out_.shl(rdi, level_.ways.shift);
+        out_.add(rdi, r9);
+        out_.load_indexed(r10, rbx, rdi, level_.ways.words);
+        out_.lea_four_times(r9, r8, 0);
         out_.sub(r10, r9);
-        out_.cmp(r10, 2);
+        out_.lea(r10, r10, -1);
+        out_.cmp(r10, kStateOfModified);
         out_.jcc(Condition::below, near_);
-        if (level_.ways.hinted) {
-            out_.mov32(r9, r8);
-            out_.and32(r9, static_cast<std::uint32_t>(level_.ways.hint_mask));
-            out_.load8_indexed(r9, rbx, r9, level_.ways.hints);
-            out_.shl(rdi, level_.ways.shift);
-            out_.add(rdi, r9);
-            out_.load_indexed(r10, rbx, rdi, level_.ways.words);
-            out_.lea_four_times(r9, r8);
-            out_.sub(r10, r9);
-            out_.lea(r10, r10, -1);
-            out_.cmp(r10, kStateOfModified);
-            out_.jcc(Condition::below, near_);
-        }
         out_.cmp32(rcx, rcx);
         out_.stc();
         out_.ret();
@@ -334,7 +341,7 @@ class Routine {
     unsigned miss_count_ = 0;
     OtherPage other_pages_[2] = {};
     unsigned other_page_count_ = 0;
-    std::uint8_t* follows_stride_ = nullptr;
+    std::uint8_t* follows_to_[2] = {};
     const std::uint8_t* near_ = nullptr;
 };
 
