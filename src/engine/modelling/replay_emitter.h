@@ -26,6 +26,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void cmp_memory(Register reg, Register base, std::int64_t displacement) {
         memory(true, 0x3b, reg, base, displacement);
     }
+    void add_memory(Register to, Register base, std::int64_t displacement) {
+        memory(true, 0x03, to, base, displacement);
+    }
     void sub_memory(Register to, Register base, std::int64_t displacement) {
         memory(true, 0x2b, to, base, displacement);
     }
@@ -59,6 +62,10 @@ class ReplayEmitter : public x86_64::Emitter {
     void load8(Register to, Register base, std::int64_t displacement) {
         rex(false, to, base), byte(0x0f), byte(0xb6), operand(to, base, displacement);
     }
+    /// movzx r32, word [base + displacement]
+    void load16(Register to, Register base, std::int64_t displacement) {
+        rex(false, to, base), byte(0x0f), byte(0xb7), operand(to, base, displacement);
+    }
     /// movsx r32, byte [base]
     void load8_signed(Register to, Register base) {
         rex(false, to, base), byte(0x0f), byte(0xbe), operand(to, base, 0);
@@ -78,6 +85,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void cmp32(Register a, Register b) { registers(false, 0x3b, a, b); }
     void test(Register a, Register b) { registers(true, 0x85, b, a); }
     void test32(Register a, Register b) { registers(false, 0x85, b, a); }
+    void test32_immediate(Register reg, std::uint32_t value) {
+        rex(false, 0, reg), byte(0xf7), byte(static_cast<std::uint8_t>(0xc0 | (reg & 7))), u32(value);
+    }
     void mov32(Register to, Register from) { registers(false, 0x8b, to, from); }
     /// test al, al and the like. Precondition: rax to rbx.
     void test8(Register reg) { byte(0x84), byte(static_cast<std::uint8_t>(0xc0 | reg << 3 | reg)); }
@@ -171,7 +181,13 @@ class ReplayEmitter : public x86_64::Emitter {
             u32(static_cast<std::uint32_t>(displacement));
     }
     void immediate(bool wide, unsigned operation, unsigned reg, std::uint32_t value) {
-        rex(wide, 0, reg), byte(0x81), byte(static_cast<std::uint8_t>(0xc0 | operation << 3 | (reg & 7))), u32(value);
+        const bool small = value < 0x80;
+        rex(wide, 0, reg), byte(small ? 0x83 : 0x81);
+        byte(static_cast<std::uint8_t>(0xc0 | operation << 3 | (reg & 7)));
+        if (small)
+            byte(static_cast<std::uint8_t>(value));
+        else
+            u32(value);
     }
     void shift(bool wide, unsigned operation, unsigned reg, unsigned count) {
         rex(wide, 0, reg), byte(0xc1), byte(static_cast<std::uint8_t>(0xc0 | operation << 3 | (reg & 7)));

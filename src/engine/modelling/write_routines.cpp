@@ -1,12 +1,11 @@
-// access_routines.cpp: the sequences of access_routines.h. Each function that writes one has its listing.
-#include "engine/modelling/access_routines.h"
+// write_routines.cpp: the sequences of access_routines.h. Each function that writes one has its listing.
+#include "engine/modelling/write_routines.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "engine/freestanding/pages.h"
-#include "engine/modelling/replay_emitter.h"
-#include "models/caches/core.h"
+#include "engine/modelling/replay_calls.h"
 
 namespace anyperf::engine {
 
@@ -75,6 +74,38 @@ const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
     return start;
 }
 
+/// Writes a call of a function of replay_calls.h, and the return from the routine.
+//   push rsi ; mov rbp, rdi ; mov r12, rdx ; mov rax, rcx ; mov FUNCTION, rax ; call *rax ; pop rsi
+//   test al, al ; stc ; ret
+void write_call(ReplayEmitter& out, ReplayCall function) {
+    out.push(rsi);
+    out.mov(rdi, rbp);
+    out.mov(rdx, r12);
+    out.mov(rcx, rax);
+    out.call(address_of(reinterpret_cast<const void*>(function)));
+    out.pop(rsi);
+    out.test8(rax);
+    out.stc();
+    out.ret();
+}
+
+const std::uint8_t* write_finish(ReplayEmitter& out) {
+    const std::uint8_t* const start = out.at();
+    out.push(rsi);
+    out.mov(rdi, rbp);
+    out.mov(rdx, r12);
+    out.call(address_of(reinterpret_cast<const void*>(finish_segment)));
+    out.pop(rsi);
+    out.ret();
+    return start;
+}
+
+const std::uint8_t* write_other(ReplayEmitter& out) {
+    const std::uint8_t* const start = out.at();
+    write_call(out, access_uncounted);
+    return start;
+}
+
 class Routine {
   public:
     /// @param pages what write_pages() has written for the level
@@ -96,16 +127,16 @@ class Routine {
             write_search();
             write_page();
             write_use();
-            if (follows_) write_stride();
-            out_.clc();
-            out_.ret();
+            if (follows_)
+                write_stride();
+            else
+                write_hit();
         } else {
             misses_[miss_count_++] = out_.jmp_far();
         }
         out_.bind_far(recent);
         write_page();
-        out_.clc();
-        out_.ret();
+        write_hit();
         write_other_pages();
         if (level_.ways.hinted && follows_) write_follows();
         write_misses();
@@ -214,10 +245,12 @@ class Routine {
         out_.store_indexed(rdx, rbx, rdi, level_.modified.entries);
     }
 
-    // StridePrefetcher::next(), as far as nothing is to be fetched. rcx is the line, L the bytes of a line:
-    //   mov rax, rdx ; sub ADDRESS(r13), rdx                             the distance
-    //   cmp rsi, INSTRUCTION(r13) ; jne taken
-    //   mov DISTANCE(r13), r8                                            the distance before
+    // StridePrefetcher::next(), as far as nothing is to be fetched. L is the bytes of a line:
+    //   movzx OFFSET(rsi), edi ; add PC(r15), rdi                        the load
+    //   mov rdi, r11 ; shr $6, r11 ; xor rdi, r11 ; and $63, r11d ; imul $24, r11 ; add rbx, r11     its entry
+    //   mov rax, rdx ; sub ADDRESS(r11), rdx                             the distance
+    //   cmp rdi, INSTRUCTION(r11) ; jne taken
+    //   mov DISTANCE(r11), r8                                            the distance before
     //   mov rdx, r9 ; sar $63, r9 ; or $1, r9 ; shl LINE, r9             a line in its direction
     //   cmp rdx, r8 ; jne other
     //   lea L-1(rdx), r10 ; cmp $2*L-2, r10 ; cmova rdx, r9              or a distance that repeats, from a line on
@@ -225,17 +258,29 @@ class Routine {
     // other: lea 2*L-1(rdx), r10 ; cmp $4*L-2, r10 ; ja moved            both must be short,
     //   lea 2*L-1(r8), r10 ; cmp $4*L-2, r10 ; ja moved
     //   test r8, r8 ; je moved ; test rdx, rdx ; je moved ; xor rdx, r8 ; jns follows      in one direction
-    // moved: mov rax, ADDRESS(r13) ; mov rdx, DISTANCE(r13)
-    // done: clc ; ret
-    // taken: mov rsi, INSTRUCTION(r13) ; xor edx, edx ; jmp moved        the entry was another load's
+    // moved: mov rax, ADDRESS(r11) ; mov rdx, DISTANCE(r11)
+    // done: cmp ecx, ecx ; ret
+    // taken: mov rdi, INSTRUCTION(r11) ; xor edx, edx ; jmp moved        the entry was another load's
     void write_stride() {
         const std::uint32_t line = 1U << path_.line_shift;
         const auto far = static_cast<std::int32_t>(line) - 1;
+        using Entry = StridePrefetcher::Entry;
+        const auto instruction = path_.strides + static_cast<std::int64_t>(offsetof(Entry, instruction));
+        const auto address = path_.strides + static_cast<std::int64_t>(offsetof(Entry, address));
+        const auto distance = path_.strides + static_cast<std::int64_t>(offsetof(Entry, distance));
+        out_.load16(rdi, rsi, offsetof(RecordedAccess, offset));
+        out_.add_memory(rdi, r15, offsetof(RecordedSegment, pc));
+        out_.mov(r11, rdi);
+        out_.shr(r11, 6);
+        out_.xor_(r11, rdi);
+        out_.and32(r11, StridePrefetcher::kEntries - 1);
+        out_.imul(r11, sizeof(Entry));
+        out_.add(r11, rbx);
         out_.mov(rdx, rax);
-        out_.sub_memory(rdx, r13, kAddress);
-        out_.cmp_memory(rsi, r13, kInstruction);
+        out_.sub_memory(rdx, r11, address);
+        out_.cmp_memory(rdi, r11, instruction);
         std::uint8_t* const taken = out_.jcc_far(Condition::not_equal);
-        out_.load(r8, r13, kDistance);
+        out_.load(r8, r11, distance);
         out_.mov(r9, rdx);
         out_.sar(r9, 63);
         out_.or_immediate(r9, 1);
@@ -264,13 +309,12 @@ class Routine {
         follows_to_[1] = out_.jcc_far(Condition::no_sign);
         for (std::uint8_t* const from : moved) out_.bind(from);
         near_ = out_.at();
-        out_.store(rax, r13, kAddress);
-        out_.store(rdx, r13, kDistance);
+        out_.store(rax, r11, address);
+        out_.store(rdx, r11, distance);
         out_.bind(still);
-        out_.clc();
-        out_.ret();
+        write_hit();
         out_.bind_far(taken);
-        out_.store(rsi, r13, kInstruction);
+        out_.store(rdi, r11, instruction);
         out_.xor32(rdx, rdx);
         out_.jmp(near_);
     }
@@ -282,7 +326,7 @@ class Routine {
     //   mov r8d, r9d ; and HINTS-1, r9d ; movzx HINTS(rbx,r9), r9d                       as in write_search()
     //   shl WAYS, edi ; add r9, rdi ; mov WAYS(rbx,rdi,8), r10
     //   lea (,r8,4), r9 ; sub r9, r10 ; lea -1(r10), r10 ; cmp $3, r10 ; jb near
-    //   cmp ecx, ecx ; stc ; ret                                         the zero flag is set
+    //   otherwise a call of train()
     void write_follows() {
         constexpr auto farthest = static_cast<std::int32_t>(StridePrefetcher::kFarthest);
         for (std::uint8_t* const from : follows_to_) out_.bind_far(from);
@@ -307,22 +351,18 @@ class Routine {
         out_.lea(r10, r10, -1);
         out_.cmp(r10, kStateOfModified);
         out_.jcc(Condition::below, near_);
+        write_call(out_, train);
+    }
+
+    void write_hit() {
         out_.cmp32(rcx, rcx);
-        out_.stc();
         out_.ret();
     }
 
-    //   misses: or $1, ecx ; stc ; ret                                   the zero flag is clear
     void write_misses() {
         for (unsigned i = 0; i < miss_count_; ++i) out_.bind_far(misses_[i]);
-        out_.or32_immediate(rcx, 1);
-        out_.stc();
-        out_.ret();
+        write_call(out_, fetches_code_ ? fetch_anew : access_anew);
     }
-
-    static constexpr auto kInstruction = static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, instruction));
-    static constexpr auto kAddress = static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, address));
-    static constexpr auto kDistance = static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, distance));
 
     /// A page that is not its set's most recent.
     struct OtherPage {
@@ -347,7 +387,7 @@ class Routine {
 
 }  // namespace
 
-AccessRoutines AccessRoutines::write(ReplayEmitter& out, const models::ShortPath& path) {
+AccessRoutines write_routines(ReplayEmitter& out, const models::ShortPath& path) {
     const std::uint8_t* const code_pages = write_pages(out, path.code);
     const std::uint8_t* const data_pages = write_pages(out, path.data);
     const auto write_data = [&](bool loads, bool stores) {
@@ -356,7 +396,9 @@ AccessRoutines AccessRoutines::write(ReplayEmitter& out, const models::ShortPath
     return {.fetch = Routine{out, path, path.code, code_pages, false, false}.write(),
             .load = write_data(true, false),
             .store = write_data(false, true),
-            .modify = write_data(true, true)};
+            .modify = write_data(true, true),
+            .other = write_other(out),
+            .finish = write_finish(out)};
 }
 
 }  // namespace anyperf::engine

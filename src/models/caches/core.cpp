@@ -181,8 +181,8 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     const bool is_code = &first == &l1_code_;
     bool missed = false;
     for (std::uint64_t number = from; number <= to; ++number) {
-        // Without the modified mark: in this mode lines have no states, so no store repeats.
-        note_recent(first, number, false);
+        // With the modified mark: in this mode lines have no states, so a store that repeats changes nothing.
+        note_recent(first, number, true);
         if (present(first.touch(number))) continue;
         first.insert(number, LineState::exclusive);
         counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);

@@ -12,7 +12,8 @@
 // - Lines have the states of MESI. A load shares a line that other cores hold. A store removes it from them. A store to
 //   a line that its core holds as shared is an upgrade: it requests no data.
 // - A machine without L2 requests lines from the shared level at once. A machine without L3 requests them from memory.
-// - A load trains the stride prefetcher (stride.h) unless it repeats: unless it lies in one line, L1D has that line, and
+// - A load trains the stride prefetcher (stride.h) unless it repeats: unless it lies in one line, L1D has that line,
+// and
 //   what happened last in that set of L1D was an access to the line, not to another one, and not a prefetch.
 //
 // Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
@@ -96,9 +97,8 @@ class Core {
     /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
     AccessFacts access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
                        PageSize page = PageSize::small) {
-        const bool short_path =
-            page == PageSize::small &&
-            (repeats_access(address, size, kind) || hits_data(instruction, address, size, kind));
+        const bool short_path = page == PageSize::small &&
+                                (repeats_access(address, size, kind) || hits_data(instruction, address, size, kind));
         if (!short_path) return access_anew(instruction, address, size, kind, page);
         const bool loads = kind != Access::store;
         count_repeated({.loads = loads ? 1U : 0U, .stores = loads ? 0U : 1U});
@@ -141,7 +141,7 @@ class Core {
         LineState state = l1_data_.state_in(line, way);
         if (modifies && state == LineState::exclusive) l1_data_.set_state_in(line, way, state = LineState::modified);
         l1_data_.make_recent(line, way);
-        recent_data_.set(line, state == LineState::modified);
+        recent_data_.set(line, state == LineState::modified || machine_.request == Request::access);
         if (trains) follow_stride(instruction, address);
         return true;
     }

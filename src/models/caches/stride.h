@@ -2,9 +2,9 @@
 //
 // A load trains it only if its line is not the one that was accessed last in its set of L1D (core.h): on misses, on
 // first accesses to lines that a prefetch has brought, and where other lines came between. This is a tagged prefetch
-// (A. J. Smith, Cache Memories, Computing Surveys 14, 1982), kept by instruction as in the reference prediction table of
-// J.-L. Baer and T.-F. Chen (1991) and in the IP-based prefetcher of Intel's optimization manual ("Hardware Prefetching
-// for First-Level Data Cache"). Loads that repeat their line cannot begin or end a stream of lines.
+// (A. J. Smith, Cache Memories, Computing Surveys 14, 1982), kept by instruction as in the reference prediction table
+// of J.-L. Baer and T.-F. Chen (1991) and in the IP-based prefetcher of Intel's optimization manual ("Hardware
+// Prefetching for First-Level Data Cache"). Loads that repeat their line cannot begin or end a stream of lines.
 //
 // A load with a short stride is seen once a line, at distances that are multiples of the stride: 72, 72, 48 bytes for a
 // stride of 24. So distances below two lines in one direction count as equal, and lead to the next line. A longer
@@ -12,8 +12,8 @@
 // than 2 KiB is not followed.
 //
 // Two distances are needed before the first prefetch, so the third time that a load trains is the earliest that
-// triggers one. A table of 64 entries, indexed by the load's address in the code, has the last address and distance of a
-// load.
+// triggers one. A table of 64 entries, indexed by the load's address in the code, has the last address and distance of
+// a load.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ class StridePrefetcher {
         return ahead == 0 ? kNothing : address + static_cast<std::uint64_t>(ahead);
     }
 
-    // For generated code, which does the same where nothing is to be fetched (engine/modelling/access_routines.cpp).
+    // For generated code, which does the same where nothing is to be fetched (engine/modelling/write_routines.cpp).
 
     struct Entry {
         std::uint64_t instruction = 0;

@@ -40,7 +40,7 @@ class TlbArray {
         return false;
     }
 
-    // For generated code, which does what hits() does (engine/modelling/access_routines.cpp).
+    // For generated code, which does what hits() does (engine/modelling/write_routines.cpp).
 
     Cache::Sets sets(const void* from) const { return pages_.sets(from); }
     static constexpr LineState kState = LineState::exclusive;  ///< of all pages

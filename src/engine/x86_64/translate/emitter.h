@@ -23,6 +23,7 @@ namespace anyperf::engine::x86_64 {
 /// Condition codes of jcc, as encoded in its opcode's low nibble.
 enum class Condition : std::uint8_t {
     below = 2,
+    above_or_equal = 3,
     equal = 4,
     not_equal = 5,
     above = 7,
