@@ -146,7 +146,7 @@ void model_instruction(Thread& thread, const x86_64::Registers& before) {
         const x86_64::Access& one = accesses.of[i];
         if (one.bytes == 0) continue;
         const Access kind = !one.writes ? Access::load : one.reads ? Access::modify : Access::store;
-        model_access(thread, *models, {before.rip, one.address, kind, {}}, one.bytes);
+        model_access(thread, *models, before.rip, one.address, one.bytes, kind);
     }
 }
 

@@ -34,14 +34,13 @@ void note(NotedAccesses& noted, const NotedAccess& access, unsigned cycles) {
 
 }  // namespace
 
-models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAccess access, unsigned bytes) {
-    const models::AccessFacts facts = models.core.access_anew(access.pc, access.address, bytes, access.kind);
+models::AccessFacts model_access(Thread& thread, ThreadModels& models, std::uint64_t pc, std::uint64_t address,
+                                 unsigned bytes, Access kind) {
+    const models::AccessFacts facts = models.core.access_anew(pc, address, bytes, kind);
     const models::Latencies& latencies = thread.engine->run->machine.latencies;
-    if (access.kind != Access::store) thread.page.counters.load_latencies.add(facts, latencies);
-    if (models.notes) [[unlikely]] {
-        access.facts = facts;
-        note(models.noted, access, facts.latency(latencies));
-    }
+    if (kind != Access::store) thread.page.counters.load_latencies.add(facts, latencies);
+    if (models.notes) [[unlikely]]
+        note(models.noted, {pc, address, kind, facts}, facts.latency(latencies));
     return facts;
 }
 
@@ -188,7 +187,7 @@ void Replay::at(const std::uint64_t* record) {
 }
 
 void Replay::access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {
-    models_.stalls.accessed(model_access(thread_, models_, {pc, address, kind, {}}, bytes), kind, waits);
+    models_.stalls.accessed(model_access(thread_, models_, pc, address, bytes, kind), kind, waits);
 }
 
 void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {

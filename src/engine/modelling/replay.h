@@ -85,9 +85,10 @@ class Replay {
     std::uint8_t recorded_kinds_;  ///< of branches, in the thread's ring
 };
 
-/// Feeds the core with an access of `bytes` bytes that may not just repeat; `access.facts` is not used. Counts a load
-/// by its latency, and notes the access if it is to be noted.
-models::AccessFacts model_access(Thread& thread, ThreadModels& models, NotedAccess access, unsigned bytes);
+/// Feeds the core with an access of `bytes` bytes that may not just repeat. Counts a load by its latency, and notes the
+/// access if it is to be noted.
+models::AccessFacts model_access(Thread& thread, ThreadModels& models, std::uint64_t pc, std::uint64_t address,
+                                 unsigned bytes, models::Access kind);
 
 /// The application's base of fs, from the kernel.
 std::uint64_t read_fs_base();
