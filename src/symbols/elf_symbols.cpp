@@ -80,6 +80,7 @@ void add_symbols(const ElfImage& image, const Section& section, SymbolKinds kind
     const std::span<const char> names = image.symbol_names(section);
     table.use_texts(names, image.owner());
     const std::size_t count = image.symbol_count(section);
+    table.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
         const ElfSymbol each = image.symbol(section, i);
         if (each.name >= names.size()) continue;

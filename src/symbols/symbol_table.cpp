@@ -18,10 +18,12 @@ namespace anyperf::symbols {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint8_t kTyped = 1 << 2;
 constexpr std::uint8_t kSized = 1 << 3;  // highest bit of a packed rank: a symbol with a size always wins
 
 std::uint8_t rank_bits(SymbolRank rank, std::uint64_t size) {
-    return static_cast<std::uint8_t>((size != 0 ? kSized : 0) | rank.typed << 2 | !rank.weak << 1 | rank.global);
+    return static_cast<std::uint8_t>((size != 0 ? kSized : 0) | (rank.typed ? kTyped : 0) | !rank.weak << 1 |
+                                     rank.global);
 }
 
 std::size_t leading_underscores(std::string_view name) {
@@ -46,6 +48,11 @@ std::optional<SymbolTable> SymbolTable::of(std::span<const Symbol> symbols, std:
 void SymbolTable::use_texts(std::span<const char> texts, std::shared_ptr<const void> owner) {
     owner_ = std::move(owner);
     shared_texts_ = texts;
+}
+
+void SymbolTable::reserve(std::size_t symbols) {
+    symbols_.reserve(symbols);
+    ranks_.reserve(symbols);
 }
 
 void SymbolTable::add_at(std::uint64_t start, std::uint64_t size, std::uint32_t name, SymbolRank rank) {
@@ -99,6 +106,22 @@ std::vector<std::uint32_t> SymbolTable::order_by_start() const {
     return order;
 }
 
+// A symbol without a size that begins within a function with one is a place in it, such as where a system call returns
+// to: its instructions are the function's. perf shows one or the other, by the shape of its tree of symbols
+// (symbols__find() in tools/perf/util/symbol.c).
+void SymbolTable::drop_inner_labels(std::vector<std::uint32_t>& order) const {
+    std::uint64_t start = 0, end = 0;  // of the function that reaches farthest so far
+    std::erase_if(order, [&](std::uint32_t index) {
+        const Symbol& symbol = symbols_[index];
+        const bool has_size = (ranks_[index] & kSized) != 0;
+        if (has_size && (ranks_[index] & kTyped) != 0 && symbol.is_data == 0 && symbol.end > end) {
+            start = symbol.start;
+            end = symbol.end;
+        }
+        return !has_size && symbol.start > start && symbol.start < end;
+    });
+}
+
 // If the last symbol has no size, it ends where perf ends it: one page after the next page boundary
 // (symbols__fixup_end()).
 void SymbolTable::close_ends(const std::vector<std::uint32_t>& order) {
@@ -127,7 +150,8 @@ std::vector<std::uint32_t> SymbolTable::best_of_each_start(const std::vector<std
 // at one address, only the last gets an end after its start. It has a size then, so it wins over the others. No symbol
 // of kallsyms has a size, so there the last of an address always wins.
 void SymbolTable::finish() {
-    const std::vector<std::uint32_t> order = order_by_start();
+    std::vector<std::uint32_t> order = order_by_start();
+    drop_inner_labels(order);
     close_ends(order);
     const std::vector<std::uint32_t> kept = best_of_each_start(order);
     std::vector<Symbol> sorted;

@@ -45,13 +45,15 @@ class SymbolTable {
     /// first symbol is added.
     void use_texts(std::span<const char> texts, std::shared_ptr<const void> owner);
 
+    /// Makes room for so many symbols.
+    void reserve(std::size_t symbols);
     /// A symbol of `size` bytes; 0: it ends where the next one begins, the last one after one to two pages.
     void add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank);
     /// The same, with a name that begins at `name` in the texts of use_texts(), within them.
     void add_at(std::uint64_t start, std::uint64_t size, std::uint32_t name, SymbolRank rank);
 
-    /// Sorts, drops all but one symbol of each address, and closes open ends. To be called after add(), before lookups;
-    /// symbols that are added later do not change the ends that were closed.
+    /// Sorts, drops all but one symbol of each address and labels within functions, and closes open ends. To be called
+    /// after add(), before lookups; symbols that are added later do not change the ends that were closed.
     void finish();
 
     /// Of the symbols that begin at or before `address`, the last, if it contains it; else null. So of nested symbols
@@ -74,6 +76,8 @@ class SymbolTable {
   private:
     /// The indices of symbols_ sorted by start; symbols with the same start keep the order in which they were added.
     std::vector<std::uint32_t> order_by_start() const;
+    /// Leaves out labels within a function.
+    void drop_inner_labels(std::vector<std::uint32_t>& order) const;
     /// Gives each symbol without a size its end: where the next one begins.
     void close_ends(const std::vector<std::uint32_t>& order);
     std::vector<std::uint32_t> best_of_each_start(const std::vector<std::uint32_t>& order) const;

@@ -58,6 +58,29 @@ TEST(SymbolTable, OfNestedSymbolsOnlyTheInnerOneIsFound) {
     EXPECT_EQ(name_at(table, 0x1200), "none");
 }
 
+TEST(SymbolTable, ALabelWithinAFunctionIsNotFound) {
+    SymbolTable table;
+    table.add(0x1000, 0x1000, "function", {});
+    table.add(0x1000, 0, "alias", {.typed = false});
+    table.add(0x1100, 0, "label", {.typed = false});
+    table.add(0x1200, 0x10, "inner", {});
+    table.add(0x1208, 0, "inner_label", {});
+    table.add(0x2000, 0, "after", {.typed = false});
+    table.finish();
+    EXPECT_EQ(name_at(table, 0x1000), "function");
+    EXPECT_EQ(name_at(table, 0x1100), "function");
+    EXPECT_EQ(name_at(table, 0x1208), "inner");
+    EXPECT_EQ(name_at(table, 0x2000), "after");
+}
+
+TEST(SymbolTable, ALabelAfterAnUntypedSymbolIsFound) {
+    SymbolTable table;
+    table.add(0x1000, 0x1000, "code", {.typed = false});
+    table.add(0x1100, 0, "label", {.typed = false});
+    table.finish();
+    EXPECT_EQ(name_at(table, 0x1100), "label");
+}
+
 TEST(SymbolTable, KeepsTheBestOfSeveralNamesOfAnAddress) {
     SymbolTable table;
     table.add(0x100, 0, "without_a_size", {.global = true});
