@@ -67,6 +67,9 @@ class Consumer {
     /// `event` is an index of Reader::events(). With PERF_SAMPLE_READ one record may cause several calls: one for each
     /// event whose count has grown, with that growth as the period.
     virtual void sample(const Sample& sample, std::size_t event) = 0;
+    /// Whether the fields of a sample up to its period are enough. Then the others are empty, unless the event has
+    /// PERF_SAMPLE_READ or PERF_SAMPLE_RAW: chains and stacks are most of a file, and need not wait for their turn.
+    virtual bool needs_few_fields() const { return false; }
     /// Any other record of the kernel's (types below 64), also one of a type that this anyperf does not know.
     virtual void record(const Record& record) = 0;
     /// A record of perf's or simpleperf's own (types from 64), with header, in the file's byte order and at its place

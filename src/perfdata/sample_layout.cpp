@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "abi/attr_flags.h"
 #include "abi/branch_types.h"
@@ -55,7 +56,9 @@ SampleLayout::SampleLayout(const abi::Attr& attr)
       interrupt_registers_(attr.sample_regs_intr),
       // With a frequency and without PERIOD the period is unknown: a sample then counts as one.
       period_value_((attr.flags & abi::flag("freq")) != 0 ? 1 : attr.sample_period),
-      only_fixed_((attr.sample_type & ~kFixedFields) == 0) {
+      only_fixed_((attr.sample_type & ~kFixedFields) == 0),
+      only_chain_((attr.sample_type & ~kFixedFields) == sample("PERF_SAMPLE_CALLCHAIN")),
+      may_be_cut_((attr.sample_type & (sample("PERF_SAMPLE_READ") | sample("PERF_SAMPLE_RAW"))) == 0) {
     lay_out_sample();
     lay_out_trailer(attr.flags);
 }
@@ -106,6 +109,25 @@ void SampleLayout::lay_out_trailer(std::uint64_t flags) {
 // The fields up to PERIOD have the same place in every sample of an event, so they are loaded by position. Only what
 // comes after them has to be read one after the other (decode_rest()).
 bool SampleLayout::decode(Bytes record, Sample& sample) const {
+    return decode_few_fields(record, sample) && (only_fixed_ || decode_rest(record, sample));
+}
+
+// Most samples have a chain or nothing.
+bool SampleLayout::is_whole(Bytes record, Sample& scratch) const {
+    if (only_fixed_) return record.size() >= fixed_size_;
+    if (!only_chain_) return decode(record, scratch);
+    const std::size_t chain = fixed_size_ + 8;
+    return record.size() >= chain && load<std::uint64_t>(&record[fixed_size_]) <= (record.size() - chain) / 8;
+}
+
+Bytes SampleLayout::cut(Bytes record, std::span<std::byte, kMostFewFields> to) const {
+    std::memcpy(to.data(), record.data(), fixed_size_);
+    const auto size = static_cast<std::uint16_t>(fixed_size_);
+    std::memcpy(&to[6], &size, sizeof size);
+    return to.first(fixed_size_);
+}
+
+bool SampleLayout::decode_few_fields(Bytes record, Sample& sample) const {
     if (record.size() < fixed_size_) return false;
     sample = {};
     const std::byte* bytes = record.data();
@@ -122,7 +144,7 @@ bool SampleLayout::decode(Bytes record, Sample& sample) const {
     sample.pid = tid_ != 0 ? load<std::uint32_t>(bytes + tid_) : ~0u;
     sample.tid = tid_ != 0 ? load<std::uint32_t>(bytes + tid_ + 4) : ~0u;
     sample.cpu = cpu_ != 0 ? load<std::uint32_t>(bytes + cpu_) : ~0u;
-    return only_fixed_ || decode_rest(record, sample);
+    return true;
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "anyperf/attr.h"
 #include "perfdata/cursor.h"
@@ -77,6 +78,17 @@ class SampleLayout {
     /// Reads a whole record, header included. False if its fields pass its end; `sample` is then incomplete.
     bool decode(Bytes record, Sample& sample) const;
 
+    /// Whether a sample of this event may be cut off after its period (Consumer::needs_few_fields()).
+    bool has_few_fields() const { return may_be_cut_; }
+    /// Bytes of a sample that was cut off, at most: a header and nine fields.
+    static constexpr std::size_t kMostFewFields = kRecordHeader + 9 * 8;
+    /// Whether decode() would succeed. It may use `scratch`.
+    bool is_whole(Bytes record, Sample& scratch) const;
+    /// A copy of the record up to the period, as a record. Precondition: it is whole.
+    Bytes cut(Bytes record, std::span<std::byte, kMostFewFields> to) const;
+    /// The same as decode() of what cut() returned.
+    bool decode_few_fields(Bytes record, Sample& sample) const;
+
     /// Where these fields are in a sample, from its begin; 0: the event lacks the field.
     struct Places {
         std::size_t ip, time, period;
@@ -127,7 +139,9 @@ class SampleLayout {
     std::size_t ip_ = 0, tid_ = 0, time_ = 0, addr_ = 0, id_ = 0, stream_id_ = 0, cpu_ = 0, period_ = 0;
     std::size_t fixed_size_ = 0;
     std::size_t trailer_size_ = 0, trailer_time_ = 0, trailer_id_ = 0, trailer_task_ = 0, trailer_cpu_ = 0;
-    bool only_fixed_ = true;  // nothing after PERIOD
+    bool only_fixed_ = true;   // nothing after PERIOD
+    bool only_chain_ = false;  // nothing but CALLCHAIN after PERIOD
+    bool may_be_cut_ = false;  // neither READ nor RAW
 };
 
 }  // namespace anyperf::perfdata
