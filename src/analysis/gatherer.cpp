@@ -24,6 +24,10 @@ Gatherer::Gatherer(const ReadOptions& options, const perfdata::Reader& reader)
     use_recorded_names(reader.facts(), dsos_);
 }
 
+bool Gatherer::needs_few_fields() const {
+    return !options_.call_chains && !options_.branches && !options_.by_weight && options_.parts.none();
+}
+
 void Gatherer::record(const perfdata::Record& record) {
     processes_.follow(record);
     if (record.type != perfdata::RecordType::exit) return;
@@ -157,20 +161,48 @@ std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile, Na
     return ids;
 }
 
+// A recording has ten addresses for each of its functions, and a hundred if its code is large. So the samples of a
+// function are added up before the profile is made of them. The function's first sample decides its place, as it would
+// in a table of the addresses.
+void Gatherer::add_locations(profile::Profile& profile, Namer& namer) {
+    const RawStacks::Nodes& nodes = stacks_.nodes();
+    AddressMap<profile::StackId> stacks;  // of a location
+    AddressMap<profile::StackId> rows;    // of a location and a root: an index of the samples
+    for (const RawStacks::Node& node : nodes) {
+        if (node.parent == RawStacks::kRoot) continue;
+        const auto root = static_cast<std::uint32_t>(nodes[node.parent].address);
+        const profile::LocationId location = namer.location(roots_[root].space, {node.address, node.mode}, false);
+        const auto [row, fresh] = rows.try_emplace({location.value, root, 0});
+        if (fresh) {
+            const auto [stack, is_first] = stacks.try_emplace({location.value, 0, 0});
+            if (is_first) stack = profile.stacks.add({profile::kNone<profile::StackId>, location});
+            row.value = static_cast<std::uint32_t>(profile.samples.size());
+            profile.samples.push_back({stack, {root}, 0, 0, 0});
+        }
+        profile::Sample& sum = profile.samples[row.value];
+        sum.count += node.count;
+        sum.weight += node.weight;
+    }
+}
+
 // The contexts of the profile have the numbers of the roots.
 void Gatherer::add_to(profile::Profile& profile) {
     if (has_new_names_) use_recorded_names(reader_.facts(), dsos_);
     has_new_names_ = false;
-    Namer namer{profile, processes_, dsos_, options_.source};
+    Namer namer{profile, processes_, dsos_, options_.source, options_.addresses};
     details_.add_to(profile, namer);
     for (const Root& root : roots_) {
         Context context = root.context;
         context.comm = profile.strings.intern(strings_[context.comm]);
         profile.contexts.add(context);
     }
-    const std::vector<profile::StackId> ids = name_nodes(profile, namer);
-    for (const Timed& each : timed_)
-        profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});
+    if (options_.addresses) {
+        const std::vector<profile::StackId> ids = name_nodes(profile, namer);
+        for (const Timed& each : timed_)
+            profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});
+    } else {
+        add_locations(profile, namer);
+    }
     for (const auto& [id, name] : processes_.cgroups())
         profile.cgroups.emplace(id, profile.strings.intern(strings_[name]));
     profile.recording.first_ns = first_ns_;

@@ -26,6 +26,7 @@ class Gatherer final : public perfdata::Consumer {
     Gatherer(const ReadOptions& options, const perfdata::Reader& reader);
 
     void sample(const perfdata::Sample& sample, std::size_t event) override;
+    bool needs_few_fields() const override;
     void record(const perfdata::Record& record) override;
     void user_record(perfdata::RecordType type, perfdata::Bytes, bool) override;
 
@@ -65,6 +66,8 @@ class Gatherer final : public perfdata::Consumer {
     void gather_user_stack(const perfdata::Sample& sample, SpaceId space);
     /// The profile's stack for each node of the trie.
     std::vector<profile::StackId> name_nodes(profile::Profile& profile, Namer& namer);
+    /// Adds a sample for each location and root, where stacks are a sample's own address only.
+    void add_locations(profile::Profile& profile, Namer& namer);
     /// Keeps the nodes with a weight, and the roots and address spaces that they need.
     void drop_dead_stacks();
     /// Keeps the details that the roots have.

@@ -45,6 +45,8 @@ profile::LocationId Namer::in_dso(const KnownDso& dso, const symbols::Map& map, 
     symbols::Dso& found = *dso.dso;
     const std::uint64_t offset = frame.address - map.start + map.file_offset;
     const std::uint64_t address = found.symbol_address(frame.address, offset);
+    if (!addresses_)
+        if (const symbols::Symbol* symbol = found.find(address)) return of_function(dso, map, frame, *symbol);
     const Locations::Key key{address, dso.id.value, frame.mode | (own_line ? kCaller : 0)};
     const auto [at, fresh] = by_address_.try_emplace(key);
     if (!fresh) return at;
@@ -61,6 +63,21 @@ profile::LocationId Namer::in_dso(const KnownDso& dso, const symbols::Map& map, 
                                .kernel = frame.mode == RawFrame::kernel};
     // Naming the frames adds to other tables only, so `at` stays valid.
     if (symbol) add_frames(location, debug, found, *symbol, own_line);
+    return at = profile_.locations.add(location);
+}
+
+// A kernel's function may have samples of both modes, which reports tell apart.
+profile::LocationId Namer::of_function(const KnownDso& dso, const symbols::Map& map, RawFrame frame,
+                                       const symbols::Symbol& symbol) {
+    const auto [at, fresh] = by_function_.try_emplace({symbol.start, dso.id.value, frame.mode});
+    if (!fresh) return at;
+    const std::uint64_t offset = frame.address - map.start + map.file_offset;
+    profile::Location location{.dso = dso.id,
+                               .address = dso.dso->symbol_address(frame.address, offset),
+                               .file_offset = offset,
+                               .map_bytes = map.end - map.start,
+                               .kernel = frame.mode == RawFrame::kernel};
+    add_frames(location, nullptr, *dso.dso, symbol, false);
     return at = profile_.locations.add(location);
 }
 

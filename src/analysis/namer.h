@@ -33,8 +33,10 @@ struct SourceOptions {
 /// Adds the locations, functions and dsos of addresses to a profile, with the names of their symbols.
 class Namer {
   public:
-    Namer(profile::Profile& profile, const Processes& processes, symbols::Dsos& dsos, SourceOptions source)
-        : profile_(profile), processes_(processes), dsos_(dsos), source_(source) {}
+    /// `addresses`: each address is a location. Else those of one function are one, with the address that came first.
+    Namer(profile::Profile& profile, const Processes& processes, symbols::Dsos& dsos, SourceOptions source,
+          bool addresses = true)
+        : profile_(profile), processes_(processes), dsos_(dsos), source_(source), addresses_(addresses) {}
 
     /// The location of an address in that address space, in the kernel, or of neither (RawFrame::other). An address
     /// without a map has a location in the dso "[unknown]". The address of a caller is where its callee returns to: its
@@ -57,6 +59,9 @@ class Namer {
     const symbols::Map* map_of(SpaceId space, RawFrame frame);
     const KnownDso& known(symbols::Dso& dso);
     profile::LocationId in_dso(const KnownDso& dso, const symbols::Map& map, RawFrame frame, bool own_line);
+    /// The location of all addresses of a function.
+    profile::LocationId of_function(const KnownDso& dso, const symbols::Map& map, RawFrame frame,
+                                    const symbols::Symbol& symbol);
     void add_frames(profile::Location& location, symbols::DebugInfo* debug, symbols::Dso& dso,
                     const symbols::Symbol& symbol, bool caller);
     /// The location of an address that no map contains.
@@ -71,9 +76,11 @@ class Namer {
     const Processes& processes_;
     symbols::Dsos& dsos_;
     SourceOptions source_;
-    Locations by_address_;  // address, dso, mode
-    Functions by_start_;    // start of the function, dso, 0
-    Functions by_name_;     // name of an inlined function, dso, 0
+    bool addresses_;
+    Locations by_address_;   // address, dso, mode
+    Locations by_function_;  // start of the function, dso, mode; unless addresses_
+    Functions by_start_;     // start of the function, dso, 0
+    Functions by_name_;      // name of an inlined function, dso, 0
     std::unordered_map<const symbols::Dso*, KnownDso> by_dso_;
     std::array<KnownDso, 64> last_dsos_;  // by a hash of the dso's address
     // The map that was found last, and where.

@@ -18,6 +18,7 @@ struct ReadOptions {
     std::vector<bool> cpus{};  ///< by number: samples of other CPUs are not read; empty: all are
     bool call_chains = true;   ///< false: a stack is the sample's own address only
     std::size_t most_frames = ~std::size_t{0};  ///< of a call chain that are kept, from the innermost on
+    bool addresses = true;                      ///< false: addresses of a function are one; not with call_chains
     bool pid = false;                           ///< keep the process of each sample,
     bool tid = false;                           ///< its thread,
     bool cpu = false;                           ///< its CPU,

@@ -91,6 +91,7 @@ analysis::ReadOptions reading(const Options& options, const profile::RowOptions&
     const bool with_chains = rows.children || rows.keep_samples || wants(profile::Key::parent);
     return {.call_chains = with_chains || options.no_interpreter,
             .most_frames = options.most_frames,
+            .addresses = with_chains || options.no_interpreter || profile::need_addresses(keys),
             .pid = wants(profile::Key::pid),
             .tid = wants(profile::Key::tid),
             .cpu = wants(profile::Key::cpu) || wants(profile::Key::socket),
@@ -218,7 +219,10 @@ Result<int> report(const Options& options, Output& out) {
     if (!options.quiet) note_losses(read, out);
     const auto admitted = leave_out(options, filters.samples, read.profile);
     if (admitted) table.rows.admitted = &*admitted;
-    out.print(options.json ? rows_as_json(read.profile, table) : rows_as_text(read.profile, table));
+    if (options.json)
+        out.print(rows_as_json(read.profile, table));
+    else
+        print_rows(read.profile, table, out);
     return 0;
 }
 

@@ -229,16 +229,41 @@ bool need_lines(const std::vector<Key>& keys) {
     return std::ranges::any_of(keys, [](Key key) { return name_of(key).needs_line; });
 }
 
+bool need_addresses(const std::vector<Key>& keys) {
+    constexpr std::array kWithout{Key::comm, Key::pid, Key::tid, Key::cpu, Key::socket, Key::dso, Key::symbol};
+    return std::ranges::any_of(keys, [&](Key key) { return std::ranges::find(kWithout, key) == kWithout.end(); });
+}
+
 FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame) {
     const auto frames = profile.frames(location);
     if (frames.empty()) return kNone<FunctionId>;
     return frames[std::min<std::size_t>(frame, frames.size() - 1)].function;
 }
 
-std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame) {
+namespace {
+
+/// As "0x%016lx".
+void append_address(std::uint64_t address, std::string& text) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::array<char, 18> all{'0', 'x'};
+    for (std::size_t i = all.size(); i-- > 2; address >>= 4) all[i] = kDigits[address & 15];
+    text.append(all.data(), all.size());
+}
+
+void append_symbol_text(const Profile& profile, const Location& location, FrameIndex frame, std::string& text) {
     const FunctionId function = function_of(profile, location, frame);
-    if (function != kNone<FunctionId>) return std::string{profile.text(profile.functions[function].name)};
-    return fmt::format("0x{:016x}", location.file_offset);
+    if (function != kNone<FunctionId>)
+        text += profile.text(profile.functions[function].name);
+    else
+        append_address(location.file_offset, text);
+}
+
+}  // namespace
+
+std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame) {
+    std::string text;
+    append_symbol_text(profile, location, frame, text);
+    return text;
 }
 
 // The texts are those of perf's __get_srcline().
@@ -254,18 +279,34 @@ std::string source_line_text(const Profile& profile, const Location& location, F
     return fmt::format("{}[{:x}]", profile.text(profile.dsos[location.dso].name), location.address);
 }
 
+// The keys of most tables are written without a text in between.
+void append_key_text(const Profile& profile, Key key, const Row& row, std::string& text) {
+    const Location& place = profile.locations[row.place];
+    switch (key) {
+        case Key::comm: text += profile.text(row.context.comm); return;
+        case Key::dso: text += profile.text(profile.dsos[place.dso].name); return;
+        case Key::symbol:
+            text += place.kernel ? "[k] " : "[.] ";
+            append_symbol_text(profile, place, row.frame, text);
+            if (row.frame != kSymbolFrame) text += " (inlined)";
+            return;
+        default: text += key_text(profile, key, row);
+    }
+}
+
 std::string key_text(const Profile& profile, Key key, const Row& row) {
     const Location& place = profile.locations[row.place];
     switch (key) {
-        case Key::comm: return std::string{profile.text(row.context.comm)};
+        case Key::comm:
+        case Key::dso:
+        case Key::symbol: {
+            std::string text;
+            append_key_text(profile, key, row, text);
+            return text;
+        }
         case Key::pid: return number_or_any(row.context.pid);
         case Key::tid: return number_or_any(row.context.tid);
         case Key::cpu: return number_or_any(row.context.cpu);
-        case Key::dso: return std::string{profile.text(profile.dsos[place.dso].name)};
-        case Key::symbol: {
-            const std::string text = marked_symbol(profile, place, row.frame);
-            return row.frame == kSymbolFrame ? text : text + " (inlined)";
-        }
         case Key::source_line: return source_line_text(profile, place, row.line_frame);
         case Key::source_file: {
             const std::string_view file = profile.text(file_of(profile, row.place, row.line_frame));

@@ -163,11 +163,11 @@ struct Row {
 
 /// The rows of one event, and what their weights are a part of.
 struct Rows {
-    std::vector<Row> rows;  ///< the heaviest first: by total if it was asked for, else by self
+    std::vector<Row, LargeAllocator<Row>> rows;  ///< the heaviest first: by total if it was asked for, else by self
     std::uint64_t samples = 0;
     std::uint64_t weight = 0;  ///< of all samples of the event
     std::size_t keys = 0;
-    std::vector<std::uint64_t> values{};  ///< of all rows, by their numbers
+    std::vector<std::uint64_t, LargeAllocator<std::uint64_t>> values{};  ///< of all rows, by their numbers
 
     /// The values of a row's keys as numbers: equal in rows of two events that are the same.
     std::span<const std::uint64_t> values_of(const Row& row) const {
@@ -200,12 +200,18 @@ Parts parts_of(const std::vector<Key>& keys);
 /// Whether one of the keys needs source lines.
 bool need_lines(const std::vector<Key>& keys);
 
+/// Whether the addresses of one function may be in several rows, so that a reader must keep them.
+bool need_addresses(const std::vector<Key>& keys);
+
 /// The rows of one event. Each key is named once at most. The time is proportional to the number of samples, and with
 /// `children` to that of their frames.
 Rows sum_up(const Profile& profile, EventId event, const RowOptions& options);
 
 /// A function that is active at a location, by default the one that has the symbol; kNone without a symbol.
 FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
+
+/// Appends what key_text() returns.
+void append_key_text(const Profile& profile, Key key, const Row& row, std::string& text);
 
 /// "ns::f", or the address as perf prints it if there is no symbol.
 std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);

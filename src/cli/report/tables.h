@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "anyperf/error.h"
+#include "cli/output/output.h"
 #include "profile/call_tree.h"
 #include "profile/profile.h"
 #include "profile/rows.h"
@@ -68,7 +69,7 @@ struct TableOptions {
 Result<std::vector<Column>> columns_named(const std::vector<std::string>& names);
 
 /// A table for each event or group of events, as perf report --stdio lays it out.
-std::string rows_as_text(const profile::Profile& profile, const TableOptions& options);
+void print_rows(const profile::Profile& profile, const TableOptions& options, Output& out);
 
 /// The lines of a row's stacks, as perf has them (ui/stdio/hist.c); empty if none is heavy enough. `whole` is the
 /// weight of the event. `skip_own`: the

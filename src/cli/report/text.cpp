@@ -1,5 +1,5 @@
-// text.cpp: a report as a table for people, with perf report's columns. Widths are known only after all rows, so cells
-// are collected first.
+// text.cpp: a report as a table for people, with perf report's columns. Widths are known only after all rows, so the
+// texts of the keys are made twice.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output/share_text.h"
 #include "cli/report/tables.h"
 
 namespace anyperf::cli {
@@ -19,6 +20,7 @@ using profile::Key;
 using profile::Profile;
 using profile::Row;
 
+constexpr std::size_t kBlock = 64 << 10;   // that are printed together
 constexpr std::size_t kWidestColumn = 60;  // longer texts push the following columns of their row
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -96,42 +98,34 @@ void add_head(const Profile& profile, const std::vector<profile::EventId>& event
                    several ? "s" : "", several ? "{" : "", names, several ? "}" : "", weight);
 }
 
-/// The texts of all rows' keys. They are in one string, since a report may have a hundred thousand of them.
-class Cells {
+/// The widths of the columns of keys. The texts are made anew when a row is written: a report may have a hundred
+/// thousand rows, and to keep them would take more time than to make them.
+class Widths {
   public:
-    Cells(const Profile& profile, const std::vector<GroupRow>& rows, const std::vector<Key>& keys)
-        : keys_(keys.size()) {
+    Widths(const Profile& profile, const std::vector<GroupRow>& rows, const std::vector<Key>& keys) {
         for (const Key key : keys) widths_.push_back(title_of(key).size());
-        ends_.reserve(rows.size() * keys_ + 1);
-        ends_.push_back(0);
+        std::string text;
         for (const GroupRow& row : rows) {
-            const Row& example = row.example();
-            for (std::size_t i = 0; i < keys_; ++i) {
-                texts_ += key_text(profile, keys[i], example);
-                widths_[i] = std::max(widths_[i], std::min(kWidestColumn, texts_.size() - ends_.back()));
-                ends_.push_back(texts_.size());
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                text.clear();
+                append_key_text(profile, keys[i], row.example(), text);
+                widths_[i] = std::max(widths_[i], std::min(kWidestColumn, text.size()));
             }
         }
     }
 
-    std::string_view text(std::size_t row, std::size_t key) const {
-        const std::size_t begin = ends_[row * keys_ + key];
-        return std::string_view{texts_}.substr(begin, ends_[row * keys_ + key + 1] - begin);
-    }
-    std::size_t width(std::size_t key) const { return widths_[key]; }
+    std::size_t of(std::size_t key) const { return widths_[key]; }
 
   private:
-    std::size_t keys_;
     std::vector<std::size_t> widths_;  // one very long symbol must not move all columns to the right: kWidestColumn
-    std::vector<std::size_t> ends_;    // in texts_
-    std::string texts_;
 };
 
 /// Writes the lines of a table. With a separator nothing is aligned.
 class TableWriter {
   public:
-    TableWriter(const std::vector<profile::Rows>& events, const Cells& cells, const TableOptions& options)
-        : events_(events), cells_(cells), options_(options) {}
+    TableWriter(const Profile& profile, const std::vector<profile::Rows>& events, const Widths& widths,
+                const TableOptions& options)
+        : profile_(profile), events_(events), widths_(widths), options_(options) {}
 
     /// A group has one title for the columns of its events, at their right end.
     void add_titles(std::string& text) const {
@@ -143,19 +137,20 @@ class TableWriter {
             begin_column(index, text);
             if (!is_key && aligned()) text.append(width_of(index) - title.size(), ' ');
             text += title;
-            if (is_key) pad(index, title.size(), cells_.width(key), text);
+            if (is_key) pad(index, title.size(), widths_.of(key), text);
         });
         text += aligned() ? "\n#\n" : "\n";
     }
 
-    void add_row(std::size_t row, const GroupRow& group, std::string& text) const {
+    void add_row(const GroupRow& group, std::string& text) const {
         if (aligned()) text += "  ";
         for_each_column([&](std::size_t index, std::size_t key) {
             begin_column(index, text);
-            if (options_.columns[index].kind != Column::Kind::key) return add_numbers(index, group, text);
-            const std::string_view cell = cells_.text(row, key);
-            text += cell;
-            pad(index, cell.size(), cells_.width(key), text);
+            const Column& column = options_.columns[index];
+            if (column.kind != Column::Kind::key) return add_numbers(index, group, text);
+            const std::size_t begin = text.size();
+            append_key_text(profile_, column.key, group.example(), text);
+            pad(index, text.size() - begin, widths_.of(key), text);
         });
         text += '\n';
     }
@@ -214,15 +209,18 @@ class TableWriter {
         for (std::size_t i = 0; i < events_.size(); ++i) {
             const std::uint64_t number = group.of[i] ? number_of(kind, *group.of[i]) : 0;
             if (i > 0) text += ' ';
-            if (is_share(index))
-                fmt::format_to(out, "{:>{}.2f}%", share(number, events_[i].weight), aligned() ? kShareWidth - 1 : 0);
-            else
+            if (is_share(index)) {
+                append_share(share(number, events_[i].weight), aligned() ? kShareWidth - 1 : 0, text);
+                text += '%';
+            } else {
                 fmt::format_to(out, "{:>{}}", number, aligned() ? kNumberWidth : 0);
+            }
         }
     }
 
+    const Profile& profile_;
     const std::vector<profile::Rows>& events_;
-    const Cells& cells_;
+    const Widths& widths_;
     const TableOptions& options_;
 };
 
@@ -234,30 +232,36 @@ bool is_shown(const GroupRow& row, const std::vector<profile::Rows>& events, con
     return largest >= options.percent_limit;
 }
 
-void add_events(const Profile& profile, const std::vector<profile::EventId>& events, const TableOptions& options,
-                std::string& text) {
+/// Prints in blocks: a text of all rows would take twice its size in memory while it grows.
+void print_events(const Profile& profile, const std::vector<profile::EventId>& events, const TableOptions& options,
+                  Output& out) {
+    std::string text;
     std::vector<profile::Rows> rows;
     rows.reserve(events.size());
     for (const profile::EventId event : events) rows.push_back(sum_up(profile, event, options.rows));
     if (options.titles) add_head(profile, events, rows, text);
     const std::vector<const Row*> of_events = cells_of(rows);
     const std::vector<GroupRow> all = joined(of_events, events.size(), options);
-    const Cells cells{profile, all, options.rows.keys};
-    const TableWriter writer{rows, cells, options};
+    const Widths widths{profile, all, options.rows.keys};
+    const TableWriter writer{profile, rows, widths, options};
     if (options.titles) writer.add_titles(text);
     const bool skip_own = options.keys_are_chosen && !options.rows.keys.empty() && options.rows.keys[0] == Key::symbol;
-    for (std::size_t r = 0; r < all.size(); ++r) {
-        if (!is_shown(all[r], rows, options)) continue;
-        writer.add_row(r, all[r], text);
+    for (const GroupRow& row : all) {
+        if (!is_shown(row, rows, options)) continue;
+        writer.add_row(row, text);
         // Of a group the stacks are those of its leader, as in perf.
-        if (all[r].of[0] && options.stacks.style != StackOptions::Style::none)
-            text += stacks_as_text(profile, *all[r].of[0], rows[0].weight, skip_own, options.stacks);
+        if (row.of[0] && options.stacks.style != StackOptions::Style::none)
+            text += stacks_as_text(profile, *row.of[0], rows[0].weight, skip_own, options.stacks);
+        if (text.size() < kBlock) continue;
+        out.print(text);
+        text.clear();
     }
+    out.print(text);
 }
 
 }  // namespace
 
-std::string rows_as_text(const Profile& profile, const TableOptions& options) {
+void print_rows(const Profile& profile, const TableOptions& options, Output& out) {
     // Each event that leads nothing is a group of its own.
     std::vector<std::vector<profile::EventId>> groups;
     for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
@@ -266,12 +270,10 @@ std::string rows_as_text(const Profile& profile, const TableOptions& options) {
         if (!follows) groups.emplace_back();
         groups.back().push_back({i});
     }
-    std::string text;
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        if (i > 0) text += "\n\n";
-        add_events(profile, groups[i], options, text);
+        if (i > 0) out.print("\n\n");
+        print_events(profile, groups[i], options, out);
     }
-    return text;
 }
 
 }  // namespace anyperf::cli
