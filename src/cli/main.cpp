@@ -2,7 +2,6 @@
 // Error. Options and help texts are the verbs' (verbs.h); this file knows no verb by name.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "cli/command/command_words.h"
+#include "cli/command/heap.h"
 #include "cli/command/own_stack.h"
 #include "cli/command/unknown_option.h"
 #include "cli/verbs.h"
@@ -210,12 +210,7 @@ int run_command_line(int argc, char** argv) {
 
 }  // namespace
 
-// Tables of recordings grow. malloc() would give each size between these two limits back to the kernel at once, and
-// fault it in again for the next one: 4,000 faults of 10 us in a report of 50 MB. It stops doing so by itself after the
-// first large free(), but then for 32 MB, too, which are never given back.
 int main(int argc, char** argv) {
-    constexpr int kLargestInHeap = 4 << 20, kMostKept = 8 << 20;
-    ::mallopt(M_MMAP_THRESHOLD, kLargestInHeap);
-    ::mallopt(M_TRIM_THRESHOLD, kMostKept);
+    anyperf::cli::use_large_pages_for_heap();
     return anyperf::cli::with_enough_stack([=] { return run_command_line(argc, argv); });
 }
