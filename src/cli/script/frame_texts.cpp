@@ -1,21 +1,28 @@
 #include "cli/script/frame_texts.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace anyperf::cli {
 
 FrameTexts::FrameTexts() : slots_(kFirstSlots), texts_(std::make_unique_for_overwrite<char[]>(kMostBytes + kBlock)) {}
 
+void FrameTexts::forget_frames() {
+    std::ranges::fill(slots_, Slot{});
+    used_ = 0;
+}
+
 void FrameTexts::forget() {
-    slots_ = Slots(kFirstSlots);
+    forget_frames();
     forms_.clear();
-    used_ = end_ = 0;
+    end_ = 0;
     ++version_;
 }
 
 bool FrameTexts::make_room(std::size_t size) {
     if (size > kMostBytes) return false;
-    if (used_ >= kMostFrames || end_ + size > kMostBytes) forget();
+    if (used_ >= kMostFrames) forget_frames();
+    if (forms_.size() >= kMostForms || end_ + size > kMostBytes) forget();
     return true;
 }
 

@@ -74,8 +74,9 @@ class FrameTexts {
     void insert(const FrameKey& key, std::uint32_t form);
 
     /// Must be called before keep(), add() and insert(): makes room for a frame with texts of this size. If there is
-    /// none, everything is forgotten, so texts and forms of earlier calls are no longer valid (see version()). Returns
-    /// false if the texts are longer than all of the memory.
+    /// none for a further frame, frames are forgotten. If there is none for a form or a text, everything is, so texts
+    /// and forms of earlier calls are no longer valid (see version()). Returns false if the texts are longer than all
+    /// of the memory.
     [[nodiscard]] bool make_room(std::size_t size);
     /// Keeps a text. Precondition: make_room().
     KeptText keep(std::string_view text);
@@ -90,8 +91,9 @@ class FrameTexts {
     };
     using Slots = std::vector<Slot, LargeAllocator<Slot>>;
     static constexpr std::size_t kFirstSlots = 1 << 12, kGrowth = 8;
-    /// A JIT makes new frames for ever, whose old ones do not return: beyond one of these everything is forgotten.
-    static constexpr std::size_t kMostFrames = 1 << 17, kMostBytes = 6 << 20;
+    /// A JIT makes new frames for ever, whose old ones do not return. A process that ends leaves its frames, and the
+    /// next one of the same program has others with the same texts.
+    static constexpr std::size_t kMostFrames = 1 << 17, kMostForms = 1 << 16, kMostBytes = 6 << 20;
     /// Texts are copied in blocks, which takes less time than memcpy(3) for some ten bytes. So a block may begin at the
     /// last byte of a text.
     static constexpr std::size_t kBlock = 32;
@@ -119,6 +121,7 @@ class FrameTexts {
             at = (at + 1) & mask;
         return at;
     }
+    void forget_frames();
     void forget();
 
     Slots slots_;  ///< a power of two, at most half of them used

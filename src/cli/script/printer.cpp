@@ -72,6 +72,7 @@ const Fields& ScriptPrinter::fields_of(std::size_t event) {
 // simpleperf has the kernel's symbols before the samples. What comes later, in recordings of its first versions, is not
 // waited for.
 void ScriptPrinter::user_record(perfdata::RecordType type, perfdata::Bytes, bool) {
+    event_text_.clear();  // the record may name an event
     using enum perfdata::RecordType;
     if (type == simpleperf_kernel_symbols || type == simpleperf_split_end)
         analysis::use_recorded_names(reader_.facts(), dsos_);
@@ -132,7 +133,7 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
     if (fields.has(Field::ins_lat)) fmt::format_to(out, "{:>16}", sample.instruction_latency);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
-        const analysis::SpaceId space = processes_.space(sample.pid);
+        const analysis::SpaceId space = task_space_;
         if (has_chain(event)) {
             buffer_ += '\n';
             print_chain(sample, event, space, fields);
@@ -170,18 +171,30 @@ void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event
     const TaskKey task{sample.pid, sample.tid, event, processes_.version()};
     if (task != task_key_ || task_text_.empty()) {
         task_key_ = task;
+        task_space_ = processes_.space(sample.pid);
         make_task_text(sample, sample.tid, has_chain(event), fields);
     }
     print_task_and_time(sample, fields);
-    const perfdata::EventInfo& info = reader_.events()[event];
+    if (sample.period != event_period_ || event != text_event_ || event_text_.empty()) {
+        event_period_ = sample.period;
+        text_event_ = event;
+        make_event_text(sample.period, event, fields);
+    }
+    buffer_ += event_text_;
+}
+
+/// With a clock or a fixed period all samples of an event have the same.
+void ScriptPrinter::make_event_text(std::uint64_t period, std::size_t event, const Fields& fields) {
+    event_text_.clear();
     if (fields.has(Field::period)) {
-        print_number(sample.period, 10);
-        buffer_ += ' ';
+        append_number(period, 10, event_text_);
+        event_text_ += ' ';
     }
     if (fields.has(Field::event)) {
-        buffer_.append(name_width_ - std::min(name_width_, info.name.size()), ' ');
-        buffer_ += info.name;
-        buffer_ += ": ";
+        const std::string& name = reader_.events()[event].name;
+        event_text_.append(name_width_ - std::min(name_width_, name.size()), ' ');
+        event_text_ += name;
+        event_text_ += ": ";
     }
 }
 
@@ -348,14 +361,14 @@ void ScriptPrinter::print_branches(const perfdata::Sample& sample, const Fields&
         buffer_);
 }
 
-void ScriptPrinter::print_number(std::uint64_t number, std::size_t width) {
+void ScriptPrinter::append_number(std::uint64_t number, std::size_t width, std::string& to) {
     constexpr std::size_t kMostDigits = 20;
     char text[2 * kMostDigits];
     std::memset(text, ' ', kMostDigits);
     const char* end = std::to_chars(text + kMostDigits, text + sizeof text, number).ptr;
     const auto size = static_cast<std::size_t>(end - text) - kMostDigits;
     const std::size_t shown = std::max(size, width);
-    buffer_.append(end - shown, shown);
+    to.append(end - shown, shown);
 }
 
 /// Seconds with six or nine decimals, "%12s: " or "%16s: " in all.
@@ -371,7 +384,12 @@ void ScriptPrinter::print_time(std::uint64_t time_ns) {
         return;
     }
     const std::uint64_t microseconds = time_ns / 1000;
-    print_number(microseconds / 1'000'000, 5);
+    if (const std::uint64_t seconds = microseconds / 1'000'000; seconds != last_seconds_ || seconds_text_.empty()) {
+        last_seconds_ = seconds;
+        seconds_text_.clear();
+        append_number(seconds, 5, seconds_text_);
+    }
+    buffer_ += seconds_text_;
     char digits[9] = {'.', '0', '0', '0', '0', '0', '0', ':', ' '};
     auto rest = static_cast<std::uint32_t>(microseconds % 1'000'000);
     for (const std::size_t i : {5u, 3u, 1u}) {

@@ -87,8 +87,9 @@ class ScriptPrinter final : public perfdata::Consumer {
     void print_branches(const perfdata::Sample& sample, const Fields& fields);
     void print_data_source(std::uint64_t data_source);
     void print_mode(std::uint16_t misc);
+    void make_event_text(std::uint64_t period, std::size_t event, const Fields& fields);
     /// `width`: at most 20.
-    void print_number(std::uint64_t number, std::size_t width);
+    static void append_number(std::uint64_t number, std::size_t width, std::string& to);
     void print_time(std::uint64_t time_ns);
 
     const perfdata::Reader& reader_;
@@ -106,7 +107,13 @@ class ScriptPrinter final : public perfdata::Consumer {
     std::vector<std::uint64_t> registers_, unwound_;  // of one sample
     FrameWriter frames_;
     TaskKey task_key_;
-    std::string task_text_;  // of task_key_; empty: there is none yet, or no field shows it
+    analysis::SpaceId task_space_ = 0;
+    std::string task_text_;   // of task_key_; empty: there is none yet, or no field shows it
+    std::string event_text_;  // the period and the event's name, of:
+    std::uint64_t event_period_ = 0;
+    std::size_t text_event_ = 0;
+    std::string seconds_text_;  // of last_seconds_
+    std::uint64_t last_seconds_ = 0;
     PrintedChain last_chain_, this_chain_;
     std::optional<std::uint64_t> first_time_, last_time_;  // of what was printed, for Options::times
     std::string buffer_;
