@@ -81,7 +81,7 @@ class SampleLayout {
     /// Whether a sample of this event may be cut off after its period (Consumer::needs_few_fields()).
     bool has_few_fields() const { return may_be_cut_; }
     /// Bytes of a sample that was cut off, at most: a header and nine fields.
-    static constexpr std::size_t kMostFewFields = kRecordHeader + 9 * 8;
+    static constexpr std::size_t kMostFewFields = kRecordHeader + std::size_t{9} * 8;
     /// Whether decode() would succeed. It may use `scratch`.
     bool is_whole(Bytes record, Sample& scratch) const;
     /// A copy of the record up to the period, as a record. Precondition: it is whole.
