@@ -5,14 +5,15 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include <algorithm>
 
 #include "agent/clocks.h"
+#include "agent/lifecycle/context_switches.h"
 #include "agent/process.h"
 #include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
@@ -21,8 +22,6 @@
 #include "engine/turns/turns.h"
 #include "engine/turns/wakes.h"
 #include "subsystem/records/record_interests.h"
-
-extern "C" void* memcpy(void* to, const void* from, std::size_t count);
 
 namespace anyperf::agent {
 
@@ -93,11 +92,10 @@ int cpu_to_report(const Thread& thread) {
     return thread.page.cpu;
 }
 
-/// Context switches of the calling thread, as the kernel counts them.
-std::uint64_t all_context_switches() {
-    struct rusage usage{};
-    kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
-    return static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw);
+/// Context switches of the calling thread, the engine's included.
+std::uint64_t all_context_switches(const Thread& thread) {
+    const Switches all = switches_of(thread);
+    return all.voluntary + all.involuntary;
 }
 
 /// Whether an event of the run counts context switches.
@@ -140,7 +138,7 @@ void report_if_moved(Thread& thread) {
 }
 
 std::uint64_t context_switches(const Thread& thread) {
-    return of_program(thread, all_context_switches());
+    return of_program(thread, all_context_switches(thread));
 }
 
 void drop_mailbox(Thread& thread) {
@@ -171,7 +169,7 @@ long BrokerRequest::transmit() {
     head_.task_clock = task_clock(thread_);
     // An open may be that of the run's first event that counts switches. It begins to count from here.
     if (head_.kind == run::RequestKind::open || are_switches_counted(*thread_.engine)) {
-        switches_before_ = all_context_switches();
+        switches_before_ = all_context_switches(thread_);
         head_.switches = of_program(thread_, *switches_before_);
     }
     head_.cpu = cpu_to_report(thread_);
@@ -213,7 +211,7 @@ long BrokerRequest::wait() {
     const long answer = sleep();
     // The program did not ask to wait. So events that count context switches leave these out.
     if (switches_before_ && are_switches_counted(*thread_.engine))
-        thread_.page.own_switches += all_context_switches() - *switches_before_;
+        thread_.page.own_switches += all_context_switches(thread_) - *switches_before_;
     return answer;
 }
 

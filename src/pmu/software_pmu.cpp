@@ -4,11 +4,13 @@
 #include "pmu/software_pmu.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
 #include "abi/sample_bits.h"
-#include "pmu/cpu/quantities.h"
+#include "engine/x86_64/decode/classes.h"
+#include "run/run_clock.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -48,6 +50,13 @@ std::uint64_t fixed_period(const SoftwareRow& row, const abi::Attr& attr) {
     return std::max<std::uint64_t>(kSecond / attr.sample_period, 1);
 }
 
+/// The CPU time of a thread as it reads it itself: four retired instructions take a nanosecond.
+constexpr subsystem::Source kRunCpuTime{
+    .kind = subsystem::Source::Kind::counters,
+    .terms = 1,
+    .shift = static_cast<std::uint8_t>(std::countr_zero(run::kUnitsOfNanosecond / run::kUnitsOfInstruction)),
+    .term = {{static_cast<std::uint32_t>(engine::x86_64::Class::instructions), 1}}};
+
 }  // namespace
 
 std::uint32_t SoftwarePmu::type() const {
@@ -61,12 +70,12 @@ subsystem::Answer<subsystem::Wiring> SoftwarePmu::init(const subsystem::EventReq
         return refuse(EOPNOTSUPP, "software events have no branch stack");
     if (attr.config >= kSoftwareEvents.size()) return refuse(ENOENT, "there is no software event with this number");
     const SoftwareRow& row = kSoftwareEvents[attr.config];
-    const bool modelled = options_.modelled_time && is_clock(row);
+    const bool by_run_clock = options_.run_clock && is_clock(row);
     return subsystem::Wiring{
-        .source = modelled ? modelled_nanoseconds() : subsystem::Source{.kind = source_of(row, request)},
+        .source = by_run_clock ? kRunCpuTime : subsystem::Source{.kind = source_of(row, request)},
         .software = true,
         .fixed_period = fixed_period(row, attr),
-        .counts_cpu = is_clock(row) && request.task == nullptr && !modelled,
+        .counts_cpu = is_clock(row) && request.task == nullptr && !by_run_clock,
     };
 }
 

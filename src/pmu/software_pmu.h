@@ -2,7 +2,7 @@
 // the host kernel's accounting of the task. Page faults and context switches of the engine are left out. The dummy
 // events count nothing, as on Linux.
 //
-// By default the values are as noisy as the host's. With SoftwareOptions::modelled_time the clocks of tasks are
+// By default the values are as noisy as the host's. With SoftwareOptions::run_clock the clocks of tasks are
 // computed from the instructions instead, and repeat exactly.
 #pragma once
 
@@ -53,8 +53,9 @@ inline constexpr std::array kSoftwareEvents{
 };
 
 struct SoftwareOptions {
-    /// cpu-clock and task-clock are nanoseconds of the cost model (docs/models.md), so that counts and samples repeat.
-    bool modelled_time = false;
+    /// cpu-clock and task-clock are the CPU time that threads of a deterministic run read (run/run_clock.h), so that
+    /// counts and samples repeat.
+    bool run_clock = false;
 };
 
 /// Accepts events of PERF_TYPE_SOFTWARE. They need no counters, and the PMU keeps no state.

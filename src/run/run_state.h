@@ -122,6 +122,9 @@ struct alignas(4096) ThreadPage {
     std::uint32_t waits_for_child;  ///< in a deterministic run, nonzero: it waits until a child of its process changes
                                     ///< state
     std::uint64_t pid_namespace;    ///< inode of the pid namespace that pid and tid belong to; 0: unknown
+    /// Of a thread that takes turns: how often it has waited for something, and how often it has lost the turn to
+    /// another thread while it could run. These are its context switches, voluntary and involuntary.
+    std::uint64_t turn_switches[2];
 
     /// The id of the thread's process.
     std::int32_t process_id() const { return pid != 0 ? pid : tid; }
@@ -152,6 +155,7 @@ struct alignas(4096) ThreadPage {
         counted = counts_faults = waits_for_child = 0;
         faults[0] = faults[1] = 0;
         own_switches = switches_read = migrations = 0;
+        turn_switches[0] = turn_switches[1] = 0;
         process = of_process;
         pid = of_pid;
         cpu = 0;

@@ -10,6 +10,7 @@
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
 #include "agent/clocks.h"
+#include "engine/turns/turns.h"
 
 namespace anyperf::agent {
 
@@ -17,17 +18,6 @@ using engine::address_of;
 using engine::Thread;
 
 namespace {
-
-struct Switches {
-    std::uint64_t voluntary;
-    std::uint64_t involuntary;
-};
-
-Switches switches_of_thread() {
-    struct rusage usage{};
-    engine::kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
-    return {static_cast<std::uint64_t>(usage.ru_nvcsw), static_cast<std::uint64_t>(usage.ru_nivcsw)};
-}
 
 /// Counts are compared with these from now on.
 void set_baseline(AgentState& state, const Switches& now) {
@@ -38,10 +28,17 @@ void set_baseline(AgentState& state, const Switches& now) {
 
 }  // namespace
 
+Switches switches_of(const Thread& thread) {
+    if (engine::turns::on(*thread.engine)) return {thread.page.turn_switches[0], thread.page.turn_switches[1]};
+    struct rusage usage{};
+    engine::kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
+    return {static_cast<std::uint64_t>(usage.ru_nvcsw), static_cast<std::uint64_t>(usage.ru_nivcsw)};
+}
+
 void track_switches(Thread& thread, bool on) {
     AgentState& state = *thread.agent;
     if (on && !state.reports_switches) {
-        set_baseline(state, switches_of_thread());
+        set_baseline(state, switches_of(thread));
         state.syscall_entered_ns = 0;
     }
     state.reports_switches = on;
@@ -53,14 +50,15 @@ void report_first_switch_in(Thread& thread) {
 
 void report_new_switches(Thread& thread, bool after_call) {
     AgentState& state = *thread.agent;
-    const Switches now = switches_of_thread();
+    const Switches now = switches_of(thread);
     const std::uint64_t waits = now.voluntary - state.context_switches[0];
     const std::uint64_t involuntary = now.involuntary - state.context_switches[1];
     const std::uint64_t time = record_clock(thread, CLOCK_MONOTONIC);
     // Between system calls only the engine waits, so voluntary switches are the program's only after a call. After the
     // call that opened the event, that call's start is not known.
     const bool known = after_call && state.syscall_entered_ns != 0;
-    const std::uint64_t voluntary = known && waits > state.waits_since_switch ? waits - state.waits_since_switch : 0;
+    const std::uint64_t own = engine::turns::on(*thread.engine) ? 0 : state.waits_since_switch;
+    const std::uint64_t voluntary = known && waits > own ? waits - own : 0;
     const std::uint64_t ago = known ? time - state.syscall_entered_ns : 0;
     state.syscall_entered_ns = after_call ? 0 : time;
     if (voluntary == 0 && involuntary == 0) return set_baseline(state, now);
@@ -69,7 +67,7 @@ void report_new_switches(Thread& thread, bool after_call) {
         .argument(1, involuntary)
         .argument(2, ago)
         .send();
-    set_baseline(state, switches_of_thread());
+    set_baseline(state, switches_of(thread));
     if (!after_call) state.syscall_entered_ns = record_clock(thread, CLOCK_MONOTONIC);
 }
 

@@ -87,7 +87,10 @@ std::int64_t nanoseconds_of(const timespec& time) {
     return time.tv_sec * kNsOfSecond + time.tv_nsec;
 }
 
-std::int64_t now_ns() {
+/// CLOCK_MONOTONIC as the program sees it. In a deterministic run a look takes some time.
+std::int64_t now_ns(Thread& thread) {
+    if (has_virtual_clock(*thread.engine))
+        return static_cast<std::int64_t>(engine::monotonic_ns(engine::look_at_clock(thread, engine::kUnitsOfCall)));
     timespec now{};
     kernel_call(__NR_clock_gettime, CLOCK_MONOTONIC, address_of(&now));
     return nanoseconds_of(now);
@@ -108,14 +111,13 @@ long check_ppoll(const Call& call) {
 }
 
 /// Takes the time since `begin` off the timeout of ppoll(2), as the kernel does when the call ends. If it can't be
-/// written the call succeeds all the same. Virtual time does not pass in a call that finds an event ready.
+/// written the call succeeds all the same.
 void shorten_timeout(const Call& call, std::int64_t begin) {
     timespec left{};
-    if (call.argument[2] == 0 || has_virtual_clock(call.engine) ||
-        !guarded_copy(&left, at_address<const void>(call.argument[2]), sizeof left) ||
+    if (call.argument[2] == 0 || !guarded_copy(&left, at_address<const void>(call.argument[2]), sizeof left) ||
         left.tv_sec > INT64_MAX / kNsOfSecond - 1)
         return;
-    const std::int64_t rest = std::max<std::int64_t>(nanoseconds_of(left) - (now_ns() - begin), 0);
+    const std::int64_t rest = std::max<std::int64_t>(nanoseconds_of(left) - (now_ns(call.thread) - begin), 0);
     left = {rest / kNsOfSecond, rest % kNsOfSecond};
     guarded_copy(at_address<void>(call.argument[2]), &left, sizeof left);
 }
@@ -124,7 +126,7 @@ void shorten_timeout(const Call& call, std::int64_t begin) {
 long poll_at_once(const Call& call, PollSet& polled) {
     const bool is_ppoll = call.number == __NR_ppoll;
     if (const long error = is_ppoll ? check_ppoll(call) : 0; error != 0) return error;
-    const std::int64_t begin = is_ppoll ? now_ns() : 0;
+    const std::int64_t begin = is_ppoll ? now_ns(call.thread) : 0;
     const timespec none{};
     const long got = kernel_call(__NR_ppoll, address_of(polled.asked.data()), polled.count, address_of(&none), 0, 0);
     if (is_ppoll) shorten_timeout(call, begin);

@@ -95,8 +95,13 @@ const run::CopiedCounts& RunHost::counts_of(const TaskId& task) {
 std::uint64_t RunHost::context_switches(const TaskId& task) {
     std::uint64_t& last = cached(task).switches;
     if (is_caller(task)) return last;
-    const KernelIds ids = kernel_ids(task);
     run::ThreadPage& page = memory_.thread_page(task.thread_page);
+    if (memory_.header().turns != 0) {
+        const auto sum = __atomic_load_n(&page.turn_switches[0], __ATOMIC_RELAXED) +
+                         __atomic_load_n(&page.turn_switches[1], __ATOMIC_RELAXED);
+        return last = std::max(last, sum);
+    }
+    const KernelIds ids = kernel_ids(task);
     const std::uint64_t own = __atomic_load_n(&page.own_switches, __ATOMIC_RELAXED);
     if (const auto now = context_switches_of(ids.pid, ids.tid); now && *now > own) last = std::max(last, *now - own);
     __atomic_store_n(&page.switches_read, last, __ATOMIC_RELAXED);

@@ -23,7 +23,7 @@ subsystem::Limits limits_of_machine() {
 PresentedMachine::PresentedMachine(RunMemory& memory, MachineDescription& description, RunThreads& threads)
     : host(memory, threads, limits_of_machine(), description.files),
       cpu({.generic_counters = description.options.counters, .branch_entries = pmu::kBranchEntries}),
-      software({.modelled_time = memory.header().deterministic != 0}),
+      software({.run_clock = memory.header().deterministic != 0}),
       uprobe(description.places),
       subsystem(host, {&cpu, &software, &breakpoint, &description.tracepoints, &uprobe}) {}
 

@@ -137,7 +137,10 @@ void publish_signals(Thread& thread) {
 void give_away(Thread& thread, const Wait* wait) {
     look_at_clock(thread);
     publish_signals(thread);
-    if (!pass_on(*thread.engine, thread.turn_slot)) await_turn(thread, wait);
+    if (!pass_on(*thread.engine, thread.turn_slot)) {
+        if (wait == nullptr) ++thread.page.turn_switches[1];
+        await_turn(thread, wait);
+    }
     begin_turn(thread);
 }
 
@@ -367,6 +370,7 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
     begun = false;
     if (is_interrupted(thread)) return TurnEnd::interrupted;
     begun = true;
+    ++thread.page.turn_switches[0];
     bool again = false;
     do {
         slot.wait = wait.kind;

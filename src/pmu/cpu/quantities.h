@@ -192,17 +192,6 @@ inline constexpr subsystem::Source::Term kIdleTerm{engine::x86_64::kBusyRow, -1}
 inline constexpr unsigned kSlotShift = 1;
 static_assert(engine::x86_64::kCostUnits >> kSlotShift == 4);
 
-/// The nanoseconds that those cycles take at the advertised clock: a cycle of 3.2 GHz is 5/16 ns.
-constexpr subsystem::Source modelled_nanoseconds() {
-    constexpr std::int32_t kMultiplier = 5;
-    constexpr unsigned kDivisorLog2 = 4;
-    static_assert(kMultiplier * kClockMhz == 1000u << kDivisorLog2);
-    subsystem::Source source = modelled_cycles(kDivisorLog2);
-    for (unsigned i = 0; i < source.terms; ++i) source.term[i].weight *= kMultiplier;
-    source.most_per_instruction = kMostCyclesPerInstruction * kMultiplier / (1u << kDivisorLog2) + 1;
-    return source;
-}
-
 /// The most that one instruction other than a REP adds to a modelled count (Source::most_per_instruction). It bounds
 /// how soon the next overflow can be.
 inline constexpr std::uint32_t kBranch = 1;

@@ -1,6 +1,7 @@
 // software_test.cpp: which events the software PMU accepts and how it counts them. The refusals are those of
 // Linux 6.18.
 #include "pmu/software_pmu.h"
+#include "subsystem/shared/counter_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -47,13 +48,14 @@ TEST(Clocks, OfATaskCountRunningTimeOnly) {
     }
 }
 
-TEST(Clocks, OfADeterministicRunUseTheCostModel) {
-    SoftwarePmu pmu{{.modelled_time = true}};
+TEST(Clocks, OfADeterministicRunCountInstructions) {
+    SoftwarePmu pmu{{.run_clock = true}};
     for (const std::uint64_t config : {0, 1}) {
         const auto wiring = asked(pmu, software(config), false);
         ASSERT_TRUE(wiring);
         EXPECT_EQ(wiring->source.kind, Kind::counters);
-        EXPECT_TRUE(wiring->source.modelled);
+        const std::uint64_t retired[] = {4003};
+        EXPECT_EQ(subsystem::counter_sum(wiring->source, retired), 1000u) << "four in a nanosecond";
         EXPECT_FALSE(wiring->counts_cpu);
     }
     EXPECT_EQ(asked(pmu, software(2))->source.kind, Kind::page_faults);

@@ -19,6 +19,7 @@
 #include "engine/syscalls/proc_path.h"
 #include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/turns/slots.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -287,8 +288,25 @@ void put_id(const Engine& engine, Text& out, std::string_view text) {
         out.decimal(static_cast<std::uint64_t>(turns::shown_of(*engine.turns, id)));
 }
 
+/// The state of process `pid` by proc(5). `kernels`: the kernel's. A thread that waits for its turn can run, as one
+/// that has it; the kernel sees both sleep. It may see a thread that waits for something else on its way there.
+char shown_state(const Thread& thread, std::int32_t pid, char kernels) {
+    const bool runs_or_sleeps = kernels == 'R' || kernels == 'S' || kernels == 'D';
+    if (!runs_or_sleeps || !turns::on(*thread.engine)) return kernels;
+    if (pid == thread.page.pid) return 'R';
+    const run::Turns& all = *thread.engine->turns;
+    const bool can_run = turns::any_slot(all, [&](std::uint32_t number) {
+        const turns::TurnSlot& slot = all.slot[number];
+        const turns::TurnState state = turns::load_state(slot);
+        return slot.pid == pid && slot.tid == pid &&
+               (state == turns::TurnState::ready || state == turns::TurnState::running ||
+                state == turns::TurnState::arriving);
+    });
+    return can_run ? 'R' : 'S';
+}
+
 /// /proc/PID/stat: the field's number is that of proc(5).
-void put_process_stat(Thread& thread, std::string_view text, std::uint64_t cpu_ns, Text& out) {
+void put_process_stat(Thread& thread, std::int32_t pid, std::string_view text, std::uint64_t cpu_ns, Text& out) {
     constexpr std::uint64_t kBytes = std::uint64_t{100} << 20;
     constexpr std::uint64_t kResidentPages = 2560;
     const Engine& engine = *thread.engine;
@@ -303,7 +321,11 @@ void put_process_stat(Thread& thread, std::string_view text, std::uint64_t cpu_n
         const std::string_view value = take(rest, last ? '\n' : ' ');
         out.text(" ");
         switch (field) {
-            case 3: out.text("R"); break;
+            case 3: {
+                const char state = shown_state(thread, pid, value.empty() ? 'R' : value.front());
+                out.text({&state, 1});
+                break;
+            }
             case 4:
             case 5:
             case 6:
@@ -329,8 +351,14 @@ void put_process_stat(Thread& thread, std::string_view text, std::uint64_t cpu_n
     out.text("\n");
 }
 
+/// The line of /proc/PID/status. `kernels`: the kernel's value, which names states that the run does not change.
+void put_state(char state, std::string_view kernels, Text& out) {
+    out.text("State:\t").text(state == 'R' ? "R (running)" : state == 'S' ? "S (sleeping)" : kernels);
+}
+
 /// /proc/PID/status.
-void put_process_status(const Engine& engine, std::string_view text, Text& out) {
+void put_process_status(const Thread& thread, std::int32_t pid, std::string_view text, Text& out) {
+    const Engine& engine = *thread.engine;
     constexpr std::array<std::string_view, 8> kIds{"Tgid", "Ngid", "Pid", "PPid", "NStgid", "NSpid", "NSpgid", "NSsid"};
     while (!text.empty()) {
         const std::string_view line = take(text, '\n');
@@ -338,6 +366,8 @@ void put_process_status(const Engine& engine, std::string_view text, Text& out) 
         const std::string_view value = after(line, name.size() + 2);
         if (std::ranges::find(kIds, name) != kIds.end())
             put_id(engine, out.text(name).text(":\t"), value);
+        else if (name == "State" && !value.empty())
+            put_state(shown_state(thread, pid, value.front()), value, out);
         else if (name.starts_with("Vm") || name.starts_with("Rss"))
             out.text(name).text(":\t   10240 kB");
         else if (name.ends_with("ctxt_switches"))
@@ -371,9 +401,9 @@ bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, T
     const bool own = at.pid == thread.page.pid;
     const std::uint64_t cpu_ns = own ? process_cpu_ns(thread) : record->cpu_units / kUnitsOfNanosecond;
     if (at.rest == "stat")
-        put_process_stat(thread, text, cpu_ns, out);
+        put_process_stat(thread, at.pid, text, cpu_ns, out);
     else if (at.rest == "status")
-        put_process_status(engine, text, out);
+        put_process_status(thread, at.pid, text, out);
     else if (at.rest == "statm")
         out.text("25600 2560 1024 100 0 2560 0\n");
     else if (at.rest == "schedstat")

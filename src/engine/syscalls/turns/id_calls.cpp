@@ -110,9 +110,9 @@ const IdRow* row_of(std::uint64_t number) {
 
 /// Calls without a row that have ids in memory, in a clock or for some values of their arguments.
 constexpr std::array kOtherCalls{
-    __NR_ioctl,         __NR_sendmsg,      __NR_recvmsg,         __NR_getsockopt, __NR_fcntl,
-    __NR_capget,        __NR_capset,       __NR_rt_sigtimedwait, __NR_prctl,      __NR_timer_create,
-    __NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep,
+    __NR_getcwd,       __NR_ioctl,         __NR_sendmsg,      __NR_recvmsg,         __NR_getsockopt,
+    __NR_fcntl,        __NR_capget,        __NR_capset,       __NR_rt_sigtimedwait, __NR_prctl,
+    __NR_timer_create, __NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep,
 };
 
 /// By number: whether the call may have an id of a process or thread. Most calls have none, and pay only for this.
@@ -253,9 +253,9 @@ void show_own_link(const Call& call, std::string_view path, long& answer) {
         answer = static_cast<long>(length);
 }
 
-/// readlink(2) of a link to a directory of a process, as that of a descriptor: the kernel names it by its own id.
-void show_process_in_link(const Call& call, long& answer) {
-    const unsigned buffer = call.number == __NR_readlink ? 1 : 2;
+/// A path that the call has written to the buffer of argument `buffer`, of `answer` bytes. If it is below the directory
+/// of a process, as readlink(2) of a directory's descriptor gives it, the kernel names that by its own id.
+void show_process_in_path(const Call& call, unsigned buffer, long& answer) {
     constexpr std::string_view kProcesses = "/proc/";
     char link[kLongestProcPath];
     if (answer > static_cast<long>(sizeof link)) return;
@@ -264,7 +264,8 @@ void show_process_in_link(const Call& call, long& answer) {
     std::string_view rest{link, length};
     if (!rest.starts_with(kProcesses)) return;
     rest.remove_prefix(kProcesses.size());
-    const std::string_view id = rest.substr(0, std::min(rest.find('/'), rest.size()));
+    // getcwd(2) counts a NUL at the end.
+    const std::string_view id = rest.substr(0, std::min(rest.find_first_of(std::string_view{"/\0", 2}), rest.size()));
     const std::int32_t real = decimal_number(id);
     if (real == 0) return;
     rest.remove_prefix(id.size());
@@ -376,9 +377,10 @@ long IdTranslation::answer_of(long answer) {
     if (is_owner || (row != nullptr && row->answer)) return shown_of(turns, static_cast<std::int32_t>(answer));
     if (call_.number == __NR_readlink || call_.number == __NR_readlinkat) {
         char room[kLongestProcPath];
-        show_process_in_link(call_, answer);
+        show_process_in_path(call_, call_.number == __NR_readlink ? 1 : 2, answer);
         show_own_link(call_, copy_short_path(call_.argument[call_.number == __NR_readlink ? 0 : 1], room), answer);
     }
+    if (call_.number == __NR_getcwd) show_process_in_path(call_, 0, answer);
     return answer;
 }
 
