@@ -160,7 +160,7 @@ class Unwound(Recorder):
         self.assert_perf_agrees()
 
     def test_processes_and_threads_have_their_own_maps(self):
-        script = f"for i in 1 2 3 4 5 6 7 8; do {self.deep} 40 & {self.program} 30000000 & wait; done"
+        script = f"for i in 1 2 3 4 5 6 7 8; do {self.deep} 40 & {self.program} 0.05s & wait; done"
         self.record(*CLOCK, "--call-graph", "dwarf", command=["sh", "-c", script])
         stacks = self.stacks()
         inner = sum(count for names, count in stacks.items() if names[0] in ("hot", "deep", "compare", "hot_function"))

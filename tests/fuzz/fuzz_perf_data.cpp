@@ -10,20 +10,33 @@
 #include "analysis/read_profile.h"
 #include "profile/rows.h"
 
+namespace {
+
+void read(const std::string& path, const anyperf::analysis::ReadOptions& options) {
+    const auto read = anyperf::analysis::read_profile(path, options);
+    if (!read) return;
+    for (std::uint32_t event = 0; event < read->profile.events.size(); ++event)
+        anyperf::profile::sum_up(read->profile, {event}, {.children = options.call_chains});
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const int fd = memfd_create("perf.data", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) return 0;
-    anyperf::analysis::ReadOptions options;
+    const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    anyperf::analysis::ReadOptions flat;
     // No file of this machine, whatever paths the input names.
-    options.paths.root = "/nonexistent";
-    options.paths.kallsyms = "/nonexistent";
-    options.parts.add(anyperf::profile::Part::trace);
-    options.parts.add(anyperf::profile::Part::data_source);
-    options.branches = size % 2 == 0;
-    const auto read = anyperf::analysis::read_profile("/proc/self/fd/" + std::to_string(fd), options);
-    if (read)
-        for (std::uint32_t event = 0; event < read->profile.events.size(); ++event)
-            anyperf::profile::sum_up(read->profile, {event}, {.children = true});
+    flat.paths.root = "/nonexistent";
+    flat.paths.kallsyms = "/nonexistent";
+    anyperf::analysis::ReadOptions whole = flat;
+    whole.parts.add(anyperf::profile::Part::trace);
+    whole.parts.add(anyperf::profile::Part::data_source);
+    whole.branches = size % 2 == 0;
+    read(path, whole);
+    // Samples are cut off after their period.
+    flat.call_chains = false;
+    read(path, flat);
     close(fd);
     return 0;
 }
