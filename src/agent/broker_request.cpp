@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "agent/clocks.h"
-#include "agent/lifecycle/context_switches.h"
 #include "agent/process.h"
+#include "agent/thread_switches.h"
 #include "agent/vdso_calls.h"
 #include "engine/freestanding/pages.h"
 #include "engine/threads/run_records.h"

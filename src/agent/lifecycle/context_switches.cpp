@@ -4,17 +4,16 @@
 // baseline is set after it.
 #include "agent/lifecycle/context_switches.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include "agent/agent_state.h"
 #include "agent/broker_request.h"
 #include "agent/clocks.h"
+#include "agent/thread_switches.h"
 #include "engine/turns/turns.h"
 
 namespace anyperf::agent {
 
-using engine::address_of;
 using engine::Thread;
 
 namespace {
@@ -27,13 +26,6 @@ void set_baseline(AgentState& state, const Switches& now) {
 }
 
 }  // namespace
-
-Switches switches_of(const Thread& thread) {
-    if (engine::turns::on(*thread.engine)) return {thread.page.turn_switches[0], thread.page.turn_switches[1]};
-    struct rusage usage{};
-    engine::kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
-    return {static_cast<std::uint64_t>(usage.ru_nvcsw), static_cast<std::uint64_t>(usage.ru_nivcsw)};
-}
 
 void track_switches(Thread& thread, bool on) {
     AgentState& state = *thread.agent;

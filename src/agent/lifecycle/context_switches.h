@@ -30,14 +30,6 @@ inline bool records_switches(const subsystem::EventShape& shape) {
     return (shape.flags & abi::flag("context_switch")) != 0;
 }
 
-/// The thread's context switches so far: as the kernel counts them, and if it takes turns, those of turns, which are
-/// the same in every run.
-struct Switches {
-    std::uint64_t voluntary;
-    std::uint64_t involuntary;
-};
-Switches switches_of(const engine::Thread& thread);
-
 /// Starts (`on`) or stops tracking the thread's context switches.
 void track_switches(engine::Thread& thread, bool on);
 
