@@ -89,7 +89,7 @@ bool are_events_used(const engine::Engine& engine);
 /// Whether the broker has ended.
 bool broker_is_gone(const engine::Engine& engine);
 
-/// Context switches of the program in the calling thread: those that the kernel counts, without those of the thread's
+/// Context switches of the program in the calling thread: those of thread_switches.h, without those of the thread's
 /// waits for the broker. The number never falls.
 std::uint64_t context_switches(const Thread& thread);
 

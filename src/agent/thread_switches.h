@@ -7,8 +7,8 @@
 
 namespace anyperf::agent {
 
-/// The thread's context switches so far: as the kernel counts them, and if it takes turns, those of turns, which are
-/// the same in every run.
+/// The thread's context switches so far. The kernel counts them. If the thread takes turns, they are its waits and the
+/// turns that it has lost (ThreadPage::turn_switches), which are the same in every run.
 struct Switches {
     std::uint64_t voluntary;
     std::uint64_t involuntary;

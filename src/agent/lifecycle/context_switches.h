@@ -1,6 +1,6 @@
 // context_switches.h: context switches of a thread, for events that record them (attr.context_switch). A program is not
-// notified when it loses its CPU. But the kernel counts a thread's switches (getrusage(2), RUSAGE_THREAD), and a thread
-// waits only in system calls. So the thread compares those counts before and after each system call. It reports a wait
+// notified when it loses its CPU. But its switches are counted (agent/thread_switches.h), and a thread waits only in
+// system calls. So the thread compares those counts before and after each system call. It reports a wait
 // after the call, with the time at which the call began, and a preemption at the next comparison. None of this is done
 // while no event asks for switches.
 //

@@ -4,7 +4,6 @@
 #include "agent/sampling/local_toggle.h"
 
 #include "abi/ioctls.h"
-#include "agent/broker_request.h"
 #include "agent/clocks.h"
 #include "agent/sampling/local_read.h"
 #include "agent/sampling/rings.h"

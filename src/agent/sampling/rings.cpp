@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "abi/mmap_page.h"
-#include "agent/broker_request.h"
 #include "agent/clocks.h"
 #include "agent/sampling/local_read.h"
 #include "engine/freestanding/pages.h"

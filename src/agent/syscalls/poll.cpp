@@ -1,5 +1,5 @@
 // poll.cpp: poll(2) and ppoll(2) with events among the descriptors. The broker is asked for the state of each event. If
-// none is ready the kernel polls, with the events' sockets in their place: the broker makes a socket readable when the
+// none is ready the engine polls, with the events' sockets in their place: the broker makes a socket readable when the
 // state of its event changes, and then it is asked again. As in the kernel, a wake-up is seen once, by whoever polls
 // first, even if the data has not been read, and an event without a ring has hung up.
 #include <errno.h>

@@ -73,10 +73,10 @@ class FrameTexts {
     /// Keeps how the frame becomes text. `key` has no form yet.
     void insert(const FrameKey& key, std::uint32_t form);
 
-    /// Must be called before keep(), add() and insert(): makes room for a frame with texts of this size. If there is
-    /// none for a further frame, frames are forgotten. If there is none for a form or a text, everything is, so texts
-    /// and forms of earlier calls are no longer valid (see version()). Returns false if the texts are longer than all
-    /// of the memory.
+    /// Makes room for a frame with texts of this size. Must be called before keep(), add() and insert(). If the array
+    /// of frames is full, all frames are forgotten, and texts and forms stay. If the memory of texts or that of forms
+    /// is full, everything is forgotten, and texts and forms of earlier calls are not valid any more (see version()).
+    /// Returns false if the texts are longer than all of the memory.
     [[nodiscard]] bool make_room(std::size_t size);
     /// Keeps a text. Precondition: make_room().
     KeptText keep(std::string_view text);

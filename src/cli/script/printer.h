@@ -108,8 +108,8 @@ class ScriptPrinter final : public perfdata::Consumer {
     FrameWriter frames_;
     TaskKey task_key_;
     analysis::SpaceId task_space_ = 0;
-    std::string task_text_;   // of task_key_; empty: there is none yet, or no field shows it
-    std::string event_text_;  // the period and the event's name, of:
+    std::string task_text_;   // of task_key_; empty before the first sample, and if no field shows the task
+    std::string event_text_;  // the period and the event's name, of the next two
     std::uint64_t event_period_ = 0;
     std::size_t text_event_ = 0;
     std::string seconds_text_;  // of last_seconds_

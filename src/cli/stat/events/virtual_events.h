@@ -17,7 +17,7 @@ namespace anyperf::cli::stat {
 bool is_cpu_event(const events::Event& event);
 
 /// Whether the virtual PMU computes the count from a model (docs/models.md) instead of counting it: from the cost
-/// model, or from the models of caches and branches. Clocks are modelled only in a `deterministic` run.
+/// model, or from the models of caches and branches. In a `deterministic` run clocks are computed from instructions.
 bool is_modelled(const events::Event& event, bool deterministic);
 
 /// Whether models of caches, TLBs or branch predictors compute the count.
