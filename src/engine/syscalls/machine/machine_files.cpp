@@ -1,6 +1,5 @@
 // machine_files.cpp: the texts are made when a file is opened. The machine has 8 GiB, no swap, no load and no limits;
-// it has been up for kUptimeNs when the run begins, and idle. Files about a process are the kernel's, with other
-// numbers where those depend on chance.
+// it has been up for kUptimeNs when the run begins, and idle.
 #include "engine/syscalls/machine_files.h"
 
 #include <errno.h>
@@ -12,14 +11,13 @@
 #include <string_view>
 
 #include "engine/freestanding/memory_file.h"
-#include "engine/shown_ids.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/machine/file_text.h"
+#include "engine/syscalls/machine/process_files.h"
 #include "engine/syscalls/machine_names.h"
 #include "engine/syscalls/mount_files.h"
 #include "engine/syscalls/proc_path.h"
-#include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
-#include "engine/turns/slots.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -29,40 +27,6 @@ namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 30;
 constexpr std::uint64_t kFreeBytes = std::uint64_t{6} << 30;
-constexpr std::int64_t kNsOfTick = 10'000'000;  // USER_HZ is 100
-
-/// A text that is composed without allocation; what does not fit is cut off.
-class Text {
-  public:
-    Text& text(std::string_view piece) {
-        for (const char c : piece)
-            if (length_ < sizeof buffer_) buffer_[length_++] = c;
-        return *this;
-    }
-    Text& decimal(std::uint64_t value) {
-        char digits[20];
-        std::size_t count = 0;
-        do digits[count++] = static_cast<char>('0' + value % 10);
-        while ((value /= 10) != 0);
-        while (count > 0) text({&digits[--count], 1});
-        return *this;
-    }
-    /// "SECONDS.HUNDREDTHS"
-    Text& seconds(std::uint64_t ns) {
-        const std::uint64_t hundredths = ns / kNsOfTick;
-        return decimal(hundredths / 100).text(hundredths % 100 < 10 ? ".0" : ".").decimal(hundredths % 100);
-    }
-    /// "0-N", the CPUs as a list
-    Text& cpu_list(std::uint32_t cpus) {
-        text("0");
-        return cpus > 1 ? text("-").decimal(cpus - 1) : *this;
-    }
-    std::string_view view() const { return {buffer_, length_}; }
-
-  private:
-    char buffer_[8192];
-    std::size_t length_ = 0;
-};
 
 std::uint64_t uptime_ns(Thread& thread) {
     return monotonic_ns(look_at_clock(thread));
@@ -78,7 +42,7 @@ std::uint32_t cpus_of(const Engine& engine) {
     return std::max(count, 1u);
 }
 
-void put_meminfo(Thread&, Text& text) {
+void put_meminfo(Thread&, FileText& text) {
     const auto line = [&](std::string_view name, std::uint64_t bytes) {
         text.text(name).text(":        ").decimal(bytes >> 10).text(" kB\n");
     };
@@ -99,7 +63,7 @@ void put_meminfo(Thread&, Text& text) {
     line("Hugepagesize", std::uint64_t{2} << 20);
 }
 
-void put_stat(Thread& thread, Text& text) {
+void put_stat(Thread& thread, FileText& text) {
     const std::uint32_t cpus = cpus_of(*thread.engine);
     const std::uint64_t ticks = uptime_ns(thread) / kNsOfTick;
     text.text("cpu  0 0 0 ").decimal(ticks * cpus).text(" 0 0 0 0 0 0\n");
@@ -111,44 +75,44 @@ void put_stat(Thread& thread, Text& text) {
     text.text("\nprocesses 1\nprocs_running 1\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
-void put_uptime(Thread& thread, Text& text) {
+void put_uptime(Thread& thread, FileText& text) {
     const std::uint64_t up = uptime_ns(thread);
     text.seconds(up).text(" ").seconds(up * cpus_of(*thread.engine)).text("\n");
 }
 
-void put_loadavg(Thread&, Text& text) {
+void put_loadavg(Thread&, FileText& text) {
     text.text("0.00 0.00 0.00 1/100 1000\n");
 }
 
-void put_cpu_list(Thread& thread, Text& text) {
+void put_cpu_list(Thread& thread, FileText& text) {
     text.cpu_list(shown_cpus(*thread.engine)).text("\n");
 }
 
-void put_version(Thread&, Text& text) {
+void put_version(Thread&, FileText& text) {
     text.text("Linux version ").text(kShownRelease).text(" (anyperf) ").text(kShownVersion).text("\n");
 }
 
-void put_release(Thread&, Text& text) {
+void put_release(Thread&, FileText& text) {
     text.text(kShownRelease).text("\n");
 }
 
-void put_build(Thread&, Text& text) {
+void put_build(Thread&, FileText& text) {
     text.text(kShownVersion).text("\n");
 }
 
-void put_host(Thread&, Text& text) {
+void put_host(Thread&, FileText& text) {
     text.text(kShownHost).text("\n");
 }
 
 /// /proc/interrupts and /proc/softirqs: the line that names the CPUs. No interrupt has come.
-void put_cpu_columns(Thread& thread, Text& text) {
+void put_cpu_columns(Thread& thread, FileText& text) {
     text.text("           ");
     for (std::uint32_t cpu = 0; cpu < cpus_of(*thread.engine); ++cpu) text.text("CPU").decimal(cpu).text("       ");
     text.text("\n");
 }
 
 /// The counters that vmstat(8), sar(1) and free(1) read.
-void put_vmstat(Thread&, Text& text) {
+void put_vmstat(Thread&, FileText& text) {
     text.text("nr_free_pages ").decimal(kFreeBytes / 4096).text("\n");
     for (const std::string_view name :
          {"nr_dirty", "nr_writeback", "nr_slab_reclaimable", "nr_page_table_pages", "nr_mapped", "pgpgin", "pgpgout",
@@ -158,7 +122,7 @@ void put_vmstat(Thread&, Text& text) {
 
 /// /sys/devices/system/node/nodeN/NAME: node 0 has all of the memory. Programs with libnuma read these when they start.
 /// False: it is another file.
-bool put_node_file(std::string_view path, Text& text) {
+bool put_node_file(std::string_view path, FileText& text) {
     constexpr std::string_view kStart = "/sys/devices/system/node/node";
     if (!path.starts_with(kStart)) return false;
     path.remove_prefix(kStart.size());
@@ -191,7 +155,7 @@ enum class Unless : std::uint8_t { nothing, cpus_are_the_hosts, names_are_set };
 
 struct FileRow {
     std::string_view path;
-    void (*put)(Thread&, Text&);
+    void (*put)(Thread&, FileText&);
     Unless unless = Unless::nothing;
 };
 constexpr std::array kFiles{
@@ -265,154 +229,6 @@ constexpr std::array kGroupFiles{
     TextRow{"cpuacct.usage_percpu", kNothing},
 };
 
-/// Takes the next line or word, which `end` ends, from `rest`.
-std::string_view take(std::string_view& rest, char end) {
-    const std::size_t length = std::min(rest.find(end), rest.size());
-    const std::string_view piece = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-    return piece;
-}
-
-/// The text without its first `count` characters; empty if it has no more. substr() could throw.
-std::string_view after(std::string_view text, std::size_t count) {
-    text.remove_prefix(std::min(count, text.size()));
-    return text;
-}
-
-/// An id in a text of the kernel's.
-void put_id(const Engine& engine, Text& out, std::string_view text) {
-    const std::int32_t id = decimal_number(text);
-    if (id == 0 || !turns::shows_ids(engine))
-        out.text(text);
-    else
-        out.decimal(static_cast<std::uint64_t>(turns::shown_of(*engine.turns, id)));
-}
-
-/// The state of process `pid` by proc(5). `kernels`: the kernel's. A thread that waits for its turn can run, as one
-/// that has it; the kernel sees both sleep. It may see a thread that waits for something else on its way there.
-char shown_state(const Thread& thread, std::int32_t pid, char kernels) {
-    const bool runs_or_sleeps = kernels == 'R' || kernels == 'S' || kernels == 'D';
-    if (!runs_or_sleeps || !turns::on(*thread.engine)) return kernels;
-    if (pid == thread.page.pid) return 'R';
-    const run::Turns& all = *thread.engine->turns;
-    const bool can_run = turns::any_slot(all, [&](std::uint32_t number) {
-        const turns::TurnSlot& slot = all.slot[number];
-        const turns::TurnState state = turns::load_state(slot);
-        return slot.pid == pid && slot.tid == pid &&
-               (state == turns::TurnState::ready || state == turns::TurnState::running ||
-                state == turns::TurnState::arriving);
-    });
-    return can_run ? 'R' : 'S';
-}
-
-/// /proc/PID/stat: the field's number is that of proc(5).
-void put_process_stat(Thread& thread, std::int32_t pid, std::string_view text, std::uint64_t cpu_ns, Text& out) {
-    constexpr std::uint64_t kBytes = std::uint64_t{100} << 20;
-    constexpr std::uint64_t kResidentPages = 2560;
-    const Engine& engine = *thread.engine;
-    const std::size_t name_end = text.rfind(')');
-    if (name_end == std::string_view::npos) return;
-    const std::size_t id_end = text.find(' ');
-    put_id(engine, out, text.substr(0, id_end));
-    out.text(after(text.substr(0, name_end + 1), id_end));
-    std::string_view rest = after(text, name_end + 2);
-    for (unsigned field = 3; !rest.empty(); ++field) {
-        const bool last = rest.find(' ') == std::string_view::npos;
-        const std::string_view value = take(rest, last ? '\n' : ' ');
-        out.text(" ");
-        switch (field) {
-            case 3: {
-                const char state = shown_state(thread, pid, value.empty() ? 'R' : value.front());
-                out.text({&state, 1});
-                break;
-            }
-            case 4:
-            case 5:
-            case 6:
-            case 8: put_id(engine, out, value); break;
-            case 10:  // faults
-            case 11:
-            case 12:
-            case 13: out.decimal(0); break;
-            case 14: out.decimal(cpu_ns / kNsOfTick); break;
-            case 15:
-            case 16:
-            case 17: out.decimal(0); break;
-            case 22: out.decimal(kUptimeNs / kNsOfTick); break;
-            case 23: out.decimal(kBytes); break;
-            case 24: out.decimal(kResidentPages); break;
-            case 29:  // stack and instruction pointer, where it waits, CPU
-            case 30:
-            case 35:
-            case 39: out.decimal(0); break;
-            default: out.text(value);
-        }
-    }
-    out.text("\n");
-}
-
-/// The line of /proc/PID/status. `kernels`: the kernel's value, which names states that the run does not change.
-void put_state(char state, std::string_view kernels, Text& out) {
-    out.text("State:\t").text(state == 'R' ? "R (running)" : state == 'S' ? "S (sleeping)" : kernels);
-}
-
-/// /proc/PID/status.
-void put_process_status(const Thread& thread, std::int32_t pid, std::string_view text, Text& out) {
-    const Engine& engine = *thread.engine;
-    constexpr std::array<std::string_view, 8> kIds{"Tgid", "Ngid", "Pid", "PPid", "NStgid", "NSpid", "NSpgid", "NSsid"};
-    while (!text.empty()) {
-        const std::string_view line = take(text, '\n');
-        const std::string_view name = line.substr(0, line.find(':'));
-        const std::string_view value = after(line, name.size() + 2);
-        if (std::ranges::find(kIds, name) != kIds.end())
-            put_id(engine, out.text(name).text(":\t"), value);
-        else if (name == "State" && !value.empty())
-            put_state(shown_state(thread, pid, value.front()), value, out);
-        else if (name.starts_with("Vm") || name.starts_with("Rss"))
-            out.text(name).text(":\t   10240 kB");
-        else if (name.ends_with("ctxt_switches"))
-            out.text(name).text(":\t0");
-        else if (name == "SigQ")
-            out.text("SigQ:\t0/30000");
-        else if (name == "Cpus_allowed_list" && shown_cpus(engine) != 0)
-            out.text("Cpus_allowed_list:\t").cpu_list(shown_cpus(engine));
-        else
-            out.text(line);
-        out.text("\n");
-    }
-}
-
-bool is_process_file(const ProcPath& path) {
-    constexpr std::array<std::string_view, 5> kNames{"stat", "status", "statm", "io", "schedstat"};
-    return path.pid != 0 && std::ranges::find(kNames, path.rest) != kNames.end();
-}
-
-/// What the program finds in a file about a process of the run. False: it is another file.
-bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, Text& out) {
-    const ProcPath at = parse_proc_path(path);
-    const Engine& engine = *thread.engine;
-    if (!is_process_file(at)) return false;
-    const run::ProcessRecord* const record = record_of_process(engine, at.pid);
-    if (record == nullptr) return false;
-    char room[4096];
-    const long got = kernel_call(__NR_read, fd, address_of(room), sizeof room);
-    if (got <= 0) return false;
-    const std::string_view text{room, static_cast<std::size_t>(got)};
-    const bool own = at.pid == thread.page.pid;
-    const std::uint64_t cpu_ns = own ? process_cpu_ns(thread) : record->cpu_units / kUnitsOfNanosecond;
-    if (at.rest == "stat")
-        put_process_stat(thread, at.pid, text, cpu_ns, out);
-    else if (at.rest == "status")
-        put_process_status(thread, at.pid, text, out);
-    else if (at.rest == "statm")
-        out.text("25600 2560 1024 100 0 2560 0\n");
-    else if (at.rest == "schedstat")
-        out.decimal(cpu_ns).text(" 0 1\n");
-    else
-        out.text("rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n");
-    return true;
-}
-
 bool is_kernels(const Engine& engine, const FileRow& row) {
     switch (row.unless) {
         case Unless::cpus_are_the_hosts: return shown_cpus(engine) == 0;
@@ -422,7 +238,7 @@ bool is_kernels(const Engine& engine, const FileRow& row) {
 }
 
 /// The text of a machine's file. False: the run does not give it.
-bool put_file(Thread& thread, std::string_view path, Text& out) {
+bool put_file(Thread& thread, std::string_view path, FileText& out) {
     const auto row = std::ranges::find(kFiles, path, &FileRow::path);
     if (row != kFiles.end() && !is_kernels(*thread.engine, *row)) {
         row->put(thread, out);
@@ -455,7 +271,7 @@ bool open_machine_file(Call& call, unsigned path, std::uint64_t flags, long& ans
         return false;
     const std::string_view name = copy_path(call.argument[path], room, sizeof room);
     const ProcPath at = parse_proc_path(name);
-    Text text;
+    FileText text;
     const bool of_machine = put_file(call.thread, name, text);
     if (!of_machine && !is_process_file(at) && !is_mount_file(at)) return false;
     answer = call.pass_to_kernel();  // it has to be there, and the program has to be allowed to read it
