@@ -35,8 +35,9 @@ constexpr unsigned translation_latency(const Latencies& latencies, unsigned miss
     return misses * latencies.second_tlb + walks * latencies.page_walk;
 }
 
-/// One access. Of several lines it is the farthest source; of two pages it has the misses of both.
-struct AccessFacts {
+/// One access. Of several lines it is the farthest source; of two pages it has the misses of both. It has four bytes,
+/// so that it is stored and read as one word.
+struct alignas(4) AccessFacts {
     Source source = Source::l1;
     std::uint8_t tlb_misses = 0;  ///< pages that the first TLB lacked, at most 2
     std::uint8_t page_walks = 0;  ///< of these, those that the second one lacked

@@ -22,12 +22,6 @@ void move_to_front(std::uint64_t* set, unsigned way, unsigned ways) {
     for (; i <= way; ++i) exchange(i);
 }
 
-unsigned tree_victim(std::uint64_t bits, unsigned ways) {
-    unsigned node = 1;
-    while (node < ways) node = node * 2 + static_cast<unsigned>(bits >> node & 1);
-    return node - ways;
-}
-
 // Not-recently-used has one bit for each way: 1 after a use. The victim is the first way whose bit is 0.
 
 /// Marks a way as used. If all are marked then, the others lose their marks.
@@ -39,14 +33,21 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 }  // namespace
 
-// The words of the policy follow those of the ways, then come the hints, and the numbers of taken ways.
+// The words of the policy follow those of the ways, then come the ways' bytes, the hints, and the numbers of taken
+// ways.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
-    : ways_(memory), sets_(geometry.sets), way_count_(geometry.ways), replacement_(geometry.replacement) {
+    : ways_(memory),
+      sets_(geometry.sets),
+      way_count_(geometry.ways),
+      byte_words_(static_cast<std::uint16_t>(byte_words_of(geometry))),
+      set_bits_(static_cast<std::uint8_t>(geometry.exists() ? std::countr_zero(geometry.sets) : 0)),
+      replacement_(geometry.replacement) {
     const std::size_t hints = hints_of(geometry);
     std::uint64_t* after = memory + std::size_t{sets_} * way_count_;
     if (replacement_ != Replacement::lru) {
         policy_ = after;
-        after += sets_;
+        bytes_ = after + sets_;
+        after = bytes_ + std::size_t{sets_} * byte_words_;
     }
     if (hints != 0) {
         hints_ = reinterpret_cast<std::uint8_t*>(after);
@@ -70,7 +71,7 @@ Cache::Places Cache::places(const void* from) const {
 
 // Most hits that get here are in any way of the set, which no branch predictor predicts: what hits the front of a set
 // in the order of use seldom comes here (recent.h). So four ways are compared between two branches.
-unsigned Cache::search(std::uint64_t line) const {
+unsigned Cache::search_words(std::uint64_t line) const {
     const std::uint64_t* const set = set_of(line);
     unsigned way = 0;
     for (; way + 4 <= way_count_; way += 4) {
@@ -105,37 +106,6 @@ unsigned Cache::free_way(std::uint64_t line) {
     unsigned way = 0;
     while (present(state_of(set[way]))) ++way;
     return way;
-}
-
-/// A free way if the set has one, which is taken then; else the way of the line to replace.
-unsigned Cache::way_to_free(std::uint64_t line) {
-    std::uint16_t& taken = taken_[line & (sets_ - 1)];
-    if (taken != way_count_) {
-        ++taken;
-        return free_way(line);
-    }
-    switch (replacement_) {
-        case Replacement::lru: break;
-        case Replacement::tree_plru: return tree_victim(policy_of(line), way_count_);
-        case Replacement::not_recently_used: {
-            // If the set has a single way, its bit is always set.
-            const unsigned way = static_cast<unsigned>(std::countr_one(policy_of(line)));
-            return way < way_count_ ? way : 0;
-        }
-    }
-    return way_count_ - 1U;
-}
-
-// `room` names the way before make_recent() moves it: the word has to be written first.
-Victim Cache::insert(std::uint64_t line, LineState state) {
-    if (!exists()) return {};
-    const unsigned way = way_to_free(line);
-    std::uint64_t& room = set_of(line)[way];
-    const Victim victim{line_of(room), state_of(room)};
-    room = word_of(line, state);
-    if (hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint8_t>(way);
-    make_recent(line, way);
-    return victim;
 }
 
 void Cache::set_state(std::uint64_t line, LineState state) {

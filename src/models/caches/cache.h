@@ -39,6 +39,12 @@ struct TreePlru {
         std::uint64_t away = 0;                    ///< what these become
     };
     static constexpr std::size_t kMostWays = 32;  ///< machines/machine_fields.h has no more
+    /// The way to which the bits point.
+    static constexpr unsigned victim(std::uint64_t bits, unsigned ways) {
+        unsigned node = 1;
+        while (node < ways) node = node * 2 + static_cast<unsigned>(bits >> node & 1);
+        return node - ways;
+    }
     /// The leaves of a tree with n ways are numbered from n to 2n - 1, so one table serves trees of all sizes.
     static constexpr std::array<Path, 2 * kMostWays> paths() {
         std::array<Path, 2 * kMostWays> made{};
@@ -57,8 +63,10 @@ inline constexpr auto kTreePaths = TreePlru::paths();
 ///
 /// Each set is an array of ways, one word each: the line's number above two bits of state. Under LRU the ways are
 /// ordered from the most to the least recently used line. Otherwise a line stays in its way, and one more word for each
-/// set has the policy's bits. A small cache of that kind also has a table of hints: in which way a line was last. A
-/// hint may be wrong; the way is compared before it is used. Each set also has the number of its valid ways.
+/// set has the policy's bits. A set of that kind also has a byte for each way, of the number of the line that was there
+/// last: a look-up compares eight bytes at a time, and then the ways whose byte is equal. A small cache of that kind
+/// has a table of hints, too: in which way a line was last. A hint may be wrong; the way is compared before it is used.
+/// Each set also has the number of its valid ways.
 ///
 /// What each access may need is inline: the engine is compiled without optimisation over files.
 class Cache {
@@ -69,8 +77,8 @@ class Cache {
 
     /// How many words of memory a cache needs.
     static constexpr std::size_t words(const CacheGeometry& geometry) {
-        const std::size_t policy = geometry.replacement == Replacement::lru ? 0 : 1;
-        return geometry.sets * (geometry.ways + policy) + hints_of(geometry) / sizeof(std::uint64_t) +
+        const std::size_t rest = geometry.replacement == Replacement::lru ? 0 : 1 + byte_words_of(geometry);
+        return geometry.sets * (geometry.ways + rest) + hints_of(geometry) / sizeof(std::uint64_t) +
                (geometry.sets * sizeof(std::uint16_t) + 7) / 8;
     }
 
@@ -90,13 +98,32 @@ class Cache {
         return way == kAbsent ? LineState::invalid : state_of(set_of(line)[way]);
     }
     /// Adds an absent line as its set's most recent. Returns the line that it replaced.
-    Victim insert(std::uint64_t line, LineState state);
+    Victim insert(std::uint64_t line, LineState state) {
+        if (!exists()) return {};
+        const unsigned way = way_to_free(line);
+        // Which way has room is known before make_recent() moves it: the word has to be written first.
+        std::uint64_t& room = set_of(line)[way];
+        const Victim victim{line_of(room), state_of(room)};
+        room = word_of(line, state);
+        if (bytes_ != nullptr) note_byte(line, way);
+        if (hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint8_t>(way);
+        make_recent(line, way);
+        return victim;
+    }
     /// Changes the state of a line that is present; an absent line stays absent.
     void set_state(std::uint64_t line, LineState state);
     /// Removes a line. Returns the state that it had, or `invalid` if it was absent.
     LineState remove(std::uint64_t line);
 
     bool exists() const { return sets_ != 0; }
+    /// A look-up of the line follows: brings what it needs into the CPU's own caches. A set of a large cache is seldom
+    /// there, and the look-ups of several levels need not wait for each other's.
+    void expect(std::uint64_t line) const {
+        if (!exists()) return;
+        if (bytes_ == nullptr) return __builtin_prefetch(set_of(line));
+        __builtin_prefetch(bytes_of(line));
+        __builtin_prefetch(&policy_of(line));
+    }
 
     /// Where the ways, hints and the policy's bits of a cache of tree-PLRU lie, for generated code, in bytes from
     /// `from`.
@@ -162,7 +189,7 @@ class Cache {
 
     /// The hints of a larger cache would not stay in the CPU's own first level.
     static constexpr std::size_t kMostHintedLines = 32768;
-    static constexpr std::size_t kFewLines = 1024;
+    static constexpr std::size_t kFewLines = 4096;
 
     /// How many hints a cache has, a byte each, a power of two. Few of a first level's lines share one.
     static constexpr std::size_t hints_of(const CacheGeometry& geometry) {
@@ -170,21 +197,76 @@ class Cache {
         const bool hinted = geometry.replacement != Replacement::lru && geometry.ways <= 255 && lines >= 8;
         return hinted && lines <= kMostHintedLines ? (lines <= kFewLines ? 8 : 2) * std::bit_ceil(lines) : 0;
     }
+    static constexpr unsigned kBytesOfWord = 8;
+    static constexpr unsigned byte_words_of(const CacheGeometry& geometry) {
+        return (geometry.ways + kBytesOfWord - 1U) / kBytesOfWord;
+    }
+    std::uint64_t* bytes_of(std::uint64_t line) const { return bytes_ + (line & (sets_ - 1)) * byte_words_; }
+    std::uint64_t byte_of(std::uint64_t line) const { return line >> set_bits_ & 0xff; }
+    /// Writes the whole word: a look-up that reads it soon does not wait for it then.
+    void note_byte(std::uint64_t line, unsigned way) {
+        std::uint64_t& word = bytes_of(line)[way / kBytesOfWord];
+        const unsigned shift = way % kBytesOfWord * 8;
+        word = (word & ~(std::uint64_t{0xff} << shift)) | byte_of(line) << shift;
+    }
     std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & (sets_ - 1)) * way_count_; }
     std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & (sets_ - 1)]; }
     unsigned search_and_note(std::uint64_t line) const;
-    unsigned search(std::uint64_t line) const;
+    unsigned search(std::uint64_t line) const {
+        if (bytes_ == nullptr) return search_words(line);
+        const std::uint64_t* const bytes = bytes_of(line);
+        const std::uint64_t* const set = set_of(line);
+        const std::uint64_t wanted = byte_of(line) * kOnes;
+        // Two words at a time: in which of them a line is, no branch predictor foresees.
+        for (unsigned i = 0; i < byte_words_; i += 2) {
+            std::uint64_t equal = equal_bytes(bytes[i], wanted) >> 7;
+            if (i + 1U < byte_words_) equal |= equal_bytes(bytes[i + 1], wanted) >> 3;
+            for (; equal != 0; equal &= equal - 1) {
+                const auto bit = static_cast<unsigned>(__builtin_ctzll(equal));
+                const unsigned way = (i + (bit >> 2 & 1)) * kBytesOfWord + bit / 8;
+                if (way < way_count_ && is_word_of(set[way], line)) return way;
+            }
+        }
+        return kAbsent;
+    }
+    static constexpr std::uint64_t kOnes = 0x0101010101010101;
+    /// The upper bit of each byte that is equal in both; of some others as well.
+    static constexpr std::uint64_t equal_bytes(std::uint64_t one, std::uint64_t other) {
+        const std::uint64_t differing = one ^ other;
+        return (differing - kOnes) & ~differing & kOnes << 7;
+    }
+    unsigned search_words(std::uint64_t line) const;
     void make_recent_otherwise(std::uint64_t line, unsigned way);
-    unsigned way_to_free(std::uint64_t line);
+    /// A free way if the set has one, which is taken then; else the way of the line to replace.
+    unsigned way_to_free(std::uint64_t line) {
+        std::uint16_t& taken = taken_[line & (sets_ - 1)];
+        if (taken != way_count_) [[unlikely]] {
+            ++taken;
+            return free_way(line);
+        }
+        switch (replacement_) {
+            case Replacement::lru: break;
+            case Replacement::tree_plru: return TreePlru::victim(policy_of(line), way_count_);
+            case Replacement::not_recently_used: {
+                // If the set has a single way, its bit is always set.
+                const unsigned way = static_cast<unsigned>(__builtin_ctzll(~policy_of(line)));
+                return way < way_count_ ? way : 0;
+            }
+        }
+        return way_count_ - 1U;
+    }
     unsigned free_way(std::uint64_t line);
 
     std::uint64_t* ways_ = nullptr;
     std::uint64_t* policy_ = nullptr;  ///< null under LRU
+    std::uint64_t* bytes_ = nullptr;   ///< null under LRU
     std::uint8_t* hints_ = nullptr;    ///< null: without hints
     std::uint16_t* taken_ = nullptr;   ///< how many ways of each set are valid
     std::size_t hint_mask_ = 0;
     std::uint32_t sets_ = 0;
     std::uint16_t way_count_ = 0;
+    std::uint16_t byte_words_ = 0;  ///< of a set
+    std::uint8_t set_bits_ = 0;     ///< log2 of the sets
     Replacement replacement_ = Replacement::lru;
 };
 

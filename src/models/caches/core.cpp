@@ -102,10 +102,17 @@ ShortPath Core::short_path() const {
     const auto table = [&](const Recent& recent) {
         return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
     };
-    // By the rule of cachegrind no line is modified, so generated code leaves all stores to hits_data().
-    return {.code = {table(recent_code_), {}, table(recent_code_pages_), l1_code_.places(this), code_tlb_.sets(this)},
+    // By the rule of cachegrind no line is modified, so generated code leaves all accesses of data to hits_data().
+    const bool has_states = machine_.request == Request::line;
+    return {.code = {table(recent_code_),
+                     {},
+                     table(recent_code_pages_),
+                     l1_code_.places(this),
+                     l1_code_.sets(this),
+                     code_tlb_.sets(this)},
             .data = {table(recent_data_.lines()), table(recent_data_.modified()), table(recent_data_pages_),
-                     machine_.request == Request::line ? l1_data_.places(this) : Cache::Places{}, data_tlb_.sets(this)},
+                     has_states ? l1_data_.places(this) : Cache::Places{},
+                     has_states ? l1_data_.sets(this) : Cache::Sets{}, data_tlb_.sets(this)},
             .strides = offset_of(stride_.entries()),
             .prefetches = machine_.prefetch.stride,
             .line_shift = line_shift_};
@@ -206,10 +213,20 @@ Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
         if (reader == Reader::store) become_modified(number, state);
         return Source::l1;
     }
+    expect_miss(number);
     const Found found = bring(number, reader);
     fill(first, number, found.state, reader);
     if (reader != Reader::code && machine_.prefetch.next_line) after_miss(number);
     return found.source;
+}
+
+// The line after it is the one that after_miss() fetches.
+void Core::expect_miss(std::uint64_t line) const {
+    l2_.expect(line);
+    shared_.expect(line);
+    if (!machine_.prefetch.next_line) return;
+    l2_.expect(line + 1);
+    shared_.expect(line + 1);
 }
 
 /// A store to a line that L1D holds.
@@ -258,12 +275,13 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state, Reader reader
     if (!victim.exists()) return;
     // A modified victim must survive in L2. An unmodified one is dropped if L2 has it too; otherwise it may be the last
     // copy in the core, which a victim-filled shared level takes.
+    const unsigned way = l2_.exists() ? l2_.way_of(victim.line) : Cache::kAbsent;
     if (victim.state == LineState::modified && l2_.exists()) {
-        if (present(l2_.find(victim.line)))
-            l2_.set_state(victim.line, LineState::modified);
+        if (way != Cache::kAbsent)
+            l2_.set_state_in(victim.line, way, LineState::modified);
         else
             fill_second(victim.line, LineState::modified);
-    } else if (!holds(victim.line)) {
+    } else if (way == Cache::kAbsent && !first_level_holds(victim.line)) {
         shared_.accept(victim);
     }
 }
@@ -271,7 +289,7 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state, Reader reader
 /// Puts a line that L2 lacks there. Its victim leaves the core unless L1 still holds it.
 void Core::fill_second(std::uint64_t line, LineState state) {
     const Victim victim = l2_.insert(line, state);
-    if (victim.exists() && !holds(victim.line)) shared_.accept(victim);
+    if (victim.exists() && !first_level_holds(victim.line)) shared_.accept(victim);
 }
 
 // A prefetch stays within the page of the miss, so it needs no translation: prefetches ask no TLB (tlb.h).
@@ -291,9 +309,8 @@ LineState Core::state_of(std::uint64_t line) const {
     return std::max({l1_data_.find(line), l1_code_.find(line), l2_.find(line)});
 }
 
-// L2 comes first: most lines that leave L1 are there.
-bool Core::holds(std::uint64_t line) const {
-    return present(l2_.find(line)) || present(l1_data_.find(line)) || present(l1_code_.find(line));
+bool Core::first_level_holds(std::uint64_t line) const {
+    return present(l1_data_.find(line)) || present(l1_code_.find(line));
 }
 
 // recent_code_ needs no change: fetch() does not ask whether a line is modified.

@@ -66,8 +66,9 @@ struct ShortPath {
         Table lines;     ///< the most recent lines
         Table modified;  ///< of these, those that are modified; only of data
         Table pages;
-        Cache::Places ways;
-        Cache::Sets tlb;  ///< of the first level, for pages of 4 KiB
+        Cache::Places ways;   ///< of a cache of tree-PLRU
+        Cache::Sets ordered;  ///< of a cache of LRU
+        Cache::Sets tlb;      ///< of the first level, for pages of 4 KiB
     };
     Level code, data;
     std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
@@ -149,6 +150,8 @@ class Core {
     Source fetch_anew(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
     AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
                             PageSize page = PageSize::small);
+    /// Brings what a miss of this line needs into the CPU's own caches.
+    void expect_miss(std::uint64_t line) const;
     /// How many accesses have repeated; a load that also stores is a load.
     struct Repeated {
         std::uint64_t fetches = 0;
@@ -211,7 +214,7 @@ class Core {
         else
             recent_code_.set(line);
     }
-    bool holds(std::uint64_t line) const;
+    bool first_level_holds(std::uint64_t line) const;
     Source line(Cache& first, std::uint64_t line, Reader reader);
     Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
@@ -262,6 +265,8 @@ class SharedLevel {
 
     /// A core's request for a line that it lacks; `writes`: the line will be changed.
     Found read(const Core& core, std::uint64_t line, bool writes);
+    /// A request for the line may follow: brings its set into the CPU's own caches.
+    void expect(std::uint64_t line) const { l3_.expect(line); }
     /// Removes a line from all cores but this one.
     void take_from_others(const Core& core, std::uint64_t line);
     /// A line has left a core.
@@ -276,6 +281,7 @@ class SharedLevel {
     const Machine& machine_;
     Cache l3_;
     std::array<Core*, kMostCores> cores_{};
+    std::size_t used_ = 0;  ///< cores_ has no core from here on
 };
 
 }  // namespace anyperf::models

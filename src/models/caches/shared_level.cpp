@@ -1,5 +1,6 @@
 // shared_level.cpp: the last level, and the snoops between cores (core.h has the rules).
 #include <algorithm>
+#include <span>
 
 #include "models/caches/core.h"
 
@@ -11,11 +12,13 @@ bool SharedLevel::join(Core& core) {
     Core** const room = std::ranges::find(cores_, nullptr);
     if (room == cores_.end()) return false;
     *room = &core;
+    used_ = std::max(used_, static_cast<std::size_t>(room - cores_.begin()) + 1);
     return true;
 }
 
 void SharedLevel::part(Core& core) {
     std::ranges::replace(cores_, &core, nullptr);
+    while (used_ != 0 && cores_[used_ - 1] == nullptr) --used_;
 }
 
 // The result names the source of the newest data: first a core that has modified the line, then this level, then a core
@@ -26,7 +29,7 @@ void SharedLevel::part(Core& core) {
 Found SharedLevel::read(const Core& core, std::uint64_t line, bool writes) {
     bool others_have_it = false;
     bool changed = false;
-    for (Core* other : cores_) {
+    for (Core* other : std::span{cores_}.first(used_)) {
         if (other == nullptr || other == &core) continue;
         const LineState state = other->state_of(line);
         if (!present(state)) continue;
@@ -55,7 +58,7 @@ LineState SharedLevel::look_up(std::uint64_t line) {
 }
 
 void SharedLevel::take_from_others(const Core& core, std::uint64_t line) {
-    for (Core* other : cores_)
+    for (Core* other : std::span{cores_}.first(used_))
         if (other != nullptr && other != &core) other->lose(line);
 }
 
@@ -72,7 +75,7 @@ void SharedLevel::insert(std::uint64_t line, LineState state) {
     // An inclusive level removes its victim from the cores, even a line that a core uses all the time: hits in L1 do
     // not reach this level, so that line may be the oldest here.
     if (!victim.exists() || machine_.inclusion != Inclusion::inclusive) return;
-    for (Core* core : cores_)
+    for (Core* core : std::span{cores_}.first(used_))
         if (core != nullptr) core->lose(victim.line);
 }
 
