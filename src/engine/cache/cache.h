@@ -162,6 +162,9 @@ class Cache {
     Pool<std::uint8_t, 1u << 26> copies;  ///< of code, for is_stale()
     Pool<RecordedSegment, 1u << 23> recorded_segments;
     Pool<RecordedAccess, 1u << 24> recorded_accesses;
+    /// Where code that replays records (modelling/replay_code.h) goes for a segment without such code; 0: there is
+    /// none.
+    std::uint64_t leave_replay = 0;
     ExecutableMap executable;  ///< what the application may execute
     FixedPlaces fixed_places;  ///< of code, for the models of branch predictors; written at the start only
     Arena arenas[kMaximumArenas];

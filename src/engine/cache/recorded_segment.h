@@ -41,23 +41,28 @@ static_assert(sizeof(RecordedAccess) == 16);
 /// A segment. The lengths of its instructions are in the marks of its block.
 struct RecordedSegment {
     std::uint64_t pc = 0;
-    std::uint64_t replay = 0;  ///< address of the code that replays it; below kMostReplays: how often it was replayed
-                               ///< without such code
+    std::uint64_t replay = 0;  ///< address of the code that replays it, or Cache::leave_replay
     BlockId block = 0;
     std::uint32_t first_access = 0;  ///< number of its first RecordedAccess; the others follow
     std::uint8_t accesses = 0;
     std::uint8_t resolving = 0;          ///< cycles that a misprediction of its branch costs beyond the penalty
-    std::uint16_t bytes = 0;             ///< of its instructions
+    std::uint16_t bytes : 10 = 0;        ///< of its instructions
+    std::uint16_t replays : 6 = 0;       ///< how often it was replayed without code, until it gets some
     std::uint32_t first : 7 = 0;         ///< index in the block of its first instruction
     std::uint32_t instructions : 7 = 0;  ///< that its prologue has counted
     std::uint32_t words : 8 = 1;         ///< of its record: its number, and values of registers
     std::uint32_t last_bytes : 4 = 0;    ///< of its last instruction
     std::uint32_t last : 5 = 0;          ///< Control of its last instruction
 
-    static constexpr std::uint64_t kMostReplays = 4096;
+    /// The first word of a record is the distance of its segment from that of number 0 in bytes.
+    static constexpr unsigned kShift = 5;
+    static constexpr std::uint32_t first_word(std::uint32_t number) { return number << kShift; }
+    static constexpr std::uint32_t number_of(std::uint64_t first_word) {
+        return static_cast<std::uint32_t>(first_word >> kShift);
+    }
 
     x86_64::Control control() const { return static_cast<x86_64::Control>(last); }
 };
-static_assert(sizeof(RecordedSegment) == 32);
+static_assert(sizeof(RecordedSegment) == 1U << RecordedSegment::kShift);
 
 }  // namespace anyperf::engine

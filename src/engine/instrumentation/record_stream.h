@@ -17,7 +17,7 @@ struct RecordStream {
     std::int64_t next_top;  ///< working memory of the prologue
     /// How many instructions of the last record's segment have run, if it was left in the middle. kWhole: all.
     std::uint8_t last_ran;
-    std::uint64_t words[kWords];
+    std::uint64_t words[kWords + 1];  ///< the last one only marks the end of the records while they are read
 };
 
 }  // namespace anyperf::engine

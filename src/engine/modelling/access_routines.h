@@ -4,10 +4,10 @@
 // one in three fetches does not. Which one is next cannot be predicted, so a branch on it costs more than the access.
 //
 // The mechanism: a routine finds a line that is not the most recent one of its set by the cache's hint
-// (models/caches/cache.h), whichever way has it, and makes it so. It does the same with the page, and trains the stride
-// prefetcher. It calls the model for what is rare: an access over the end of a line, a miss, a line that the access may
-// not change, and a prefetch of a line that L1 lacks. Where the cache is not of tree-PLRU, the routine looks for the
-// most recent line only.
+// (models/caches/cache.h), whichever way has it, and makes it so. In a cache of LRU it compares the ways in their
+// order. It does the same with the page, and trains the stride prefetcher. It calls the model for what is rare: an
+// access over the end of a line, a miss, a line that the access may not change, and a prefetch of a line that L1 lacks.
+// Where the cache is of neither kind, or has the rules of cachegrind, the routine looks for the most recent line only.
 //
 // The routines are shared by the code of all segments, so that this code is short: the CPU's own caches of code are
 // what the code of a large program lacks first.

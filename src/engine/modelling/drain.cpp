@@ -24,13 +24,12 @@ namespace {
 
 using models::Access;
 
-ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments, const std::uint64_t* end) {
+ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments) {
     models::Branches& branches = replay.branches();
     models::Gshare* const gshare = branches.gshare();
     return {.replay = &replay,
             .core = &replay.core(),
             .segments = segments,
-            .end = end,
             .segment = nullptr,
             .history = gshare != nullptr ? gshare->history() : nullptr,
             .counters = gshare != nullptr ? reinterpret_cast<std::uint8_t*>(gshare->counters()) : nullptr,
@@ -40,44 +39,51 @@ ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments, cons
             .counted = 0};
 }
 
-/// Replays the whole records from `at` to `end`. The last one's branch went to `next`.
-void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, const std::uint64_t* end,
-                  std::uint64_t next) {
+/// Replays the whole records from `at` to `end`. The last one's branch went to `next`. Meanwhile the word at `end`
+/// names segment 0, which is none and lies where that branch went. So the code looks for the end nowhere.
+void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, std::uint64_t* end, std::uint64_t next) {
     RecordedSegment* const segments = &engine.cache.recorded_segments[0];
-    ReplayCode::Frame frame = frame_of(replay, segments, end);
+    const auto segment_at = [segments](const std::uint64_t* record) {
+        return &segments[RecordedSegment::number_of(*record)];
+    };
+    const std::uint64_t word = *end;
+    *end = 0;
+    segments[0].pc = next;
+    segments[0].replay = engine.cache.leave_replay;
+    ReplayCode::Frame frame = frame_of(replay, segments);
     while (at != end) {
-        RecordedSegment* segment = &segments[static_cast<std::uint32_t>(*at)];
-        if (segment->replay >= RecordedSegment::kMostReplays) {
+        RecordedSegment* segment = segment_at(at);
+        if (segment->replay != engine.cache.leave_replay) {
             at = ReplayCode::run(engine, frame, at);
-            if (at == end) replay.branch(*frame.segment, next);
             continue;
         }
         replay.whole(*segment, at);
         at += segment->words;
-        replay.branch(*segment, at != end ? segments[static_cast<std::uint32_t>(*at)].pc : next);
-        if (segment->replay >= ReplayCode::kWarm) continue;
-        ++segment->replay;
-        if (segment->replay == ReplayCode::kWarm) ReplayCode::compile(engine, replay, *segment);
+        replay.branch(*segment, segment_at(at)->pc);
+        if (segment->replays >= ReplayCode::kWarm) continue;
+        ++segment->replays;
+        if (segment->replays == ReplayCode::kWarm) ReplayCode::compile(engine, replay, *segment);
     }
+    *end = word;
 }
 
 /// The newest of the records.
-const std::uint64_t* last_record(Cache& cache, const std::uint64_t* at, const std::uint64_t* end) {
-    const std::uint64_t* last = at;
-    for (; at != end; at += cache.recorded_segments[static_cast<std::uint32_t>(*at)].words) last = at;
+std::uint64_t* last_record(Cache& cache, std::uint64_t* at, const std::uint64_t* end) {
+    std::uint64_t* last = at;
+    for (; at != end; at += cache.recorded_segments[RecordedSegment::number_of(*at)].words) last = at;
     return last;
 }
 
 void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
-    const RecordStream& records = thread.records;
+    RecordStream& records = thread.records;
     Cache& cache = thread.engine->cache;
-    const std::uint64_t* const end = records.words + (records.top - RecordStream::kEmpty) / 8;
+    std::uint64_t* const end = records.words + (records.top - RecordStream::kEmpty) / 8;
     Replay replay{thread, models};
     if (records.last_ran == RecordStream::kWhole) {
         replay_whole(*thread.engine, replay, records.words, end, next);
     } else {
-        const std::uint64_t* const last = last_record(cache, records.words, end);
-        const RecordedSegment& segment = cache.recorded_segments[static_cast<std::uint32_t>(*last)];
+        std::uint64_t* const last = last_record(cache, records.words, end);
+        const RecordedSegment& segment = cache.recorded_segments[RecordedSegment::number_of(*last)];
         replay_whole(*thread.engine, replay, records.words, last, segment.pc);
         if (models.wanted.accesses) replay.part(segment, last, records.last_ran);
         if (records.last_ran == segment.instructions) replay.branch(segment, next);

@@ -8,6 +8,7 @@
 
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
+#include "engine/modelling/replay_code.h"
 #include "engine/modelling/thread_models.h"
 #include "engine/x86_64/translate/predict.h"
 
@@ -156,6 +157,8 @@ void set_modelling(Thread& thread, WantedModels wanted) {
     if (wanted.any()) {
         const LockGuard held{thread.engine->modelling.lock};
         thread.models->wanted = wanted;
+        if (wanted.accesses || !x86_64::can_predict_in_code(machine_of(*thread.engine).branches))
+            ReplayCode::prepare(*thread.engine, thread.models->core);
     }
     update_translations(*thread.engine);
 }

@@ -168,6 +168,7 @@ const RecordedAccess* Replay::replay(const RecordedAccess* access, const Recorde
         case Kind::load_while:
         case Kind::store_while: break;
     }
+    at(words);
     const RecordedAccess* const other = access + 1;
     const bool both = other != end && other->offset == access->offset && other->kind != Kind::fetch;
     repeat(*access, both ? other : nullptr, words, pc);

@@ -11,7 +11,7 @@ using Kind = RecordedAccess::Kind;
 using Frame = ReplayFrame;
 
 const RecordedSegment& segment_of(const Frame& frame, const std::uint64_t* record) {
-    return frame.segments[static_cast<std::uint32_t>(*record)];
+    return frame.segments[RecordedSegment::number_of(*record)];
 }
 
 }  // namespace

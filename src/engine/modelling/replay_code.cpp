@@ -24,14 +24,14 @@ constexpr std::size_t kBytes = std::size_t{32} << 20;
 constexpr std::size_t kLongestCode = std::size_t{32} << 10;
 
 const RecordedSegment& segment_of(const Frame& frame, const std::uint64_t* record) {
-    return frame.segments[static_cast<std::uint32_t>(*record)];
+    return frame.segments[RecordedSegment::number_of(*record)];
 }
 
 /// Writes enter() and its end, to which all code leaves. Returns the latter.
 //   push rbx, rbp, r12 to r15 ; sub $8, rsp               the stack is aligned for calls
 //   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENTS(rbp), r14 ; mov SEGMENT(rbp), r15
 //   xor r13d, r13d ; jmp *rdx
-//   leave: mov r13, COUNTED(rbp) ; mov r15, SEGMENT(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
+//   leave: mov r13, COUNTED(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
 const std::uint8_t* write_entry(ReplayEmitter& out) {
     constexpr Register kSaved[] = {rbx, rbp, r12, r13, r14, r15};
     for (const Register reg : kSaved) out.push(reg);
@@ -45,7 +45,6 @@ const std::uint8_t* write_entry(ReplayEmitter& out) {
     out.jmp_register(rdx);
     const std::uint8_t* const leave = out.at();
     out.store(r13, rbp, offsetof(Frame, counted));
-    out.store(r15, rbp, offsetof(Frame, segment));
     out.mov(rax, r12);
     out.lea(rsp, rsp, 8);
     for (std::size_t i = std::size(kSaved); i-- > 0;) out.pop(kSaved[i]);
@@ -62,18 +61,10 @@ std::size_t offset_of(const ReplayMemory& memory, const ReplayEmitter& out) {
     return address_of(out.at()) - memory.code.start();
 }
 
-/// Maps the memory, or empties it if it is of segments that have gone. False if there is none.
-bool prepare(Engine& engine, const models::Core& core) {
+/// Empties the memory if it is of segments that have gone. False if it has no room.
+bool has_room(Engine& engine) {
     ReplayMemory& memory = engine.modelling.code;
-    if (memory.refused) return false;
-    if (memory.code.start() == 0) {
-        memory.refused = !memory.code.map_guarded(kBytes, engine.cache.separate_writes);
-        if (memory.refused) return false;
-        ReplayEmitter out = emitter_at(memory, 0);
-        memory.leave = write_entry(out);
-        memory.routines = write_routines(out, core.short_path());
-        memory.first = memory.used = offset_of(memory, out);
-    }
+    if (memory.code.start() == 0) return false;
     if (memory.generation != engine.cache.generation) memory.used = memory.first;
     memory.generation = engine.cache.generation;
     return memory.used + kLongestCode <= kBytes;
@@ -81,8 +72,21 @@ bool prepare(Engine& engine, const models::Core& core) {
 
 }  // namespace
 
+void ReplayCode::prepare(Engine& engine, const models::Core& core) {
+    ReplayMemory& memory = engine.modelling.code;
+    if (memory.refused || memory.code.start() != 0) return;
+    memory.refused = !memory.code.map_guarded(kBytes, engine.cache.separate_writes);
+    if (memory.refused) return;
+    ReplayEmitter out = emitter_at(memory, 0);
+    engine.cache.leave_replay = address_of(write_entry(out));
+    memory.routines = write_routines(out, core.short_path());
+    memory.code.written();
+    memory.first = memory.used = offset_of(memory, out);
+    memory.generation = engine.cache.generation;
+}
+
 void ReplayCode::compile(Engine& engine, Replay& replay, RecordedSegment& segment) {
-    if (segment.accesses > AccessGroups::kMostAccesses || !prepare(engine, replay.core())) return;
+    if (segment.accesses > AccessGroups::kMostAccesses || !has_room(engine)) return;
     ReplayMemory& memory = engine.modelling.code;
     ReplayEmitter out = emitter_at(memory, memory.used);
     const std::uint64_t start = address_of(out.at());

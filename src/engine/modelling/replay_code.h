@@ -14,8 +14,8 @@
 //   rbx  the Core          rbp  the frame (ReplayCode::Frame)    r12  the current record
 //   r13  what becomes Frame::counted                             r14  the array of RecordedSegment
 //   r15  the current segment
-// The code is never used for a segment that was left in the middle. The caller replays the branch of the last record,
-// since it knows where that went.
+// The code is never used for a segment that was left in the middle. The records end with one of segment 0, which the
+// code takes for one that has no code yet. Its `pc` is where the branch of the last record went.
 //
 // The code of a segment is valid as long as the segment, until a flush. It depends on the machine's geometry, not on a
 // thread.
@@ -25,6 +25,10 @@
 
 #include "engine/cache/recorded_segment.h"
 #include "engine/modelling/replay_frame.h"
+
+namespace anyperf::models {
+class Core;
+}
 
 namespace anyperf::engine {
 
@@ -39,9 +43,12 @@ class ReplayCode {
 
     using Frame = ReplayFrame;
 
-    /// Replays records from `record`, whose segment has code, up to the first whose segment has none, or to the end.
-    /// Returns the record after them. If that is the end, the branch of Frame::segment has not been replayed.
+    /// Replays records from `record`, whose segment has code, up to the first whose segment has none. Returns that
+    /// record.
     static const std::uint64_t* run(Engine& engine, Frame& frame, const std::uint64_t* record);
+    /// Maps the memory for code, once. Call it before any segment is recorded. Precondition: the lock of the models is
+    /// held.
+    static void prepare(Engine& engine, const models::Core& core);
     /// Generates code for the segment, unless there is no room. Precondition: the lock of the models is held.
     static void compile(Engine& engine, Replay& replay, RecordedSegment& segment);
 };

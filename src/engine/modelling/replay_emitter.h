@@ -141,6 +141,9 @@ class ReplayEmitter : public x86_64::Emitter {
         if (reg >= 8) byte(0x41);
         byte(0xff), byte(static_cast<std::uint8_t>(0xe0 | (reg & 7)));
     }
+    void jmp_memory(Register base, std::int64_t displacement) {
+        rex(false, 0, base), byte(0xff), operand(4, base, displacement);
+    }
     /// A call of a function anywhere; changes rax.
     void call(std::uint64_t function) { mov(x86_64::rax, function), byte(0xff), byte(0xd0); }
     /// A call of code of the same memory.

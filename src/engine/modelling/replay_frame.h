@@ -19,8 +19,7 @@ struct ReplayFrame {
     Replay* replay;
     models::Core* core;
     const RecordedSegment* segments;
-    const std::uint64_t* end;        ///< of the records
-    const RecordedSegment* segment;  ///< of the record at `end` that was replayed last, or of the next record
+    const RecordedSegment* segment;  ///< of the next record
     std::uint32_t* history;          ///< of gshare
     std::uint8_t* counters;
     std::uint8_t* directions;

@@ -19,7 +19,6 @@ SegmentCode::SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegme
       first_(replay.first_access(segment)),
       path_(replay.core().short_path()),
       routines_(memory.routines),
-      leave_(memory.leave),
       groups_(first_, segment.accesses, 1U << path_.line_shift),
       branch_(out, replay, segment),
       failed_{},
@@ -27,14 +26,16 @@ SegmentCode::SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegme
       ones_{} {}
 
 //   the look-ups
-//   mov SUM, rax ; add rax, r13
+//   add SUM, r13                     or mov SUM, rax ; add rax, r13
 //   skip_rest: the end, and out of line the rest
 //   finish: call finish ; jmp skip_rest
 void SegmentCode::write() {
     write_body();
     const RecordedAccess* const end = first_ + segment_.accesses;
     const std::uint64_t sum = counted(first_, end) + (segment_.accesses != 0 ? segment_.instructions : 0U);
-    if (sum != 0) {
+    if (sum != 0 && sum <= 0x7fffffff) {
+        out_.add(r13, static_cast<std::int32_t>(sum));
+    } else if (sum != 0) {
         out_.mov(rax, sum);
         out_.add(r13, rax);
     }
@@ -226,25 +227,16 @@ void SegmentCode::write_fetch(unsigned index) {
     }
 }
 
-//   lea  WORDS*8(r12), r12
-//   cmp  END(rbp), r12 ; je leave
-//   mov  (r12), r15d ; shl $5, r15 ; add r14, r15       the next segment
+//   add  WORDS*8, r12
+//   mov  (r12), r15d ; add r14, r15       the next segment
 //   the branch, which went there
-//   mov  REPLAY(r15), rdx ; cmp $4096, rdx ; jb leave
-//   jmp  *rdx
+//   jmp  *REPLAY(r15)
 void SegmentCode::write_next() {
-    out_.lea(r12, r12, static_cast<std::int32_t>(segment_.words * sizeof(std::uint64_t)));
-    out_.cmp_memory(r12, rbp, offsetof(Frame, end));
-    out_.jcc(Condition::equal, leave_);
+    out_.add(r12, static_cast<std::int32_t>(segment_.words * sizeof(std::uint64_t)));
     out_.load32(r15, r12, 0);
-    static_assert(sizeof(RecordedSegment) == 1U << 5);
-    out_.shl(r15, 5);
     out_.add(r15, r14);
     branch_.write();
-    out_.load(rdx, r15, offsetof(RecordedSegment, replay));
-    out_.cmp(rdx, RecordedSegment::kMostReplays);
-    out_.jcc(Condition::below, leave_);
-    out_.jmp_register(rdx);
+    out_.jmp_memory(r15, offsetof(RecordedSegment, replay));
 }
 
 void SegmentCode::write_parts() {

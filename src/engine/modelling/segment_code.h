@@ -67,7 +67,6 @@ class SegmentCode {
     const RecordedAccess* first_;
     models::ShortPath path_;
     const AccessRoutines& routines_;
-    const std::uint8_t* leave_;
     AccessGroups groups_;
     BranchCode branch_;
     const std::uint8_t* skip_rest_ = nullptr;

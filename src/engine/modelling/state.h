@@ -21,8 +21,7 @@ struct ThreadModels;
 struct ReplayMemory {
     CodeMemory code;
     AccessRoutines routines;
-    const std::uint8_t* leave = nullptr;  ///< the end of the function that enters the code
-    std::size_t first = 0;                ///< where segments' code begins
+    std::size_t first = 0;  ///< where segments' code begins
     std::size_t used = 0;
     std::uint32_t generation = 0;  ///< of the cache whose segments have code here
     bool refused = false;          ///< the kernel has refused the memory

@@ -20,6 +20,8 @@ constexpr std::uint32_t kStateOfModified = static_cast<std::uint32_t>(LineState:
 
 /// In a set of more ways than this one, older pages are left to hits_code() and hits_data().
 constexpr unsigned kMostSearchedPages = 32;
+/// A cache of LRU with more ways is left to them, too.
+constexpr unsigned kMostOrderedWays = 16;
 
 /// Writes what makes an older page of a set of the first TLB its most recent one, as Core::hits_data() does. r10 is the
 /// page and stays it; changes r11. Carry: the TLB lacks the page, or it is too old.
@@ -127,10 +129,11 @@ class Routine {
             write_search();
             write_page();
             write_use();
-            if (follows_)
-                write_stride();
-            else
-                write_hit();
+            write_after_hit();
+        } else if (is_ordered()) {
+            write_page();
+            write_ordered();
+            write_after_hit();
         } else {
             misses_[miss_count_++] = out_.jmp_far();
         }
@@ -138,12 +141,15 @@ class Routine {
         write_page();
         write_hit();
         write_other_pages();
-        if (level_.ways.hinted && follows_) write_follows();
+        if ((level_.ways.hinted || is_ordered()) && follows_) write_follows();
         write_misses();
         return start;
     }
 
   private:
+    bool is_ordered() const { return level_.ordered.ways != 0 && level_.ordered.ways <= kMostOrderedWays; }
+    std::int64_t ordered_way(unsigned way) const { return level_.ordered.words + std::int64_t{way} * 8; }
+    LineState least_state() const { return modifies_ ? LineState::exclusive : LineState::shared; }
     void miss_if(Condition condition) { misses_[miss_count_++] = out_.jcc_far(condition); }
 
     //   mov rax, rcx ; shr LINE, rcx          the line
@@ -175,7 +181,7 @@ class Routine {
         out_.load_indexed(r9, rbx, r8, level_.ways.words);
         out_.lea_four_times(r10, rcx, 0);
         out_.sub(r9, r10);
-        const std::uint32_t least = static_cast<std::uint32_t>(modifies_ ? LineState::exclusive : LineState::shared);
+        const auto least = static_cast<std::uint32_t>(least_state());
         out_.lea(r10, r9, -static_cast<std::int32_t>(least));
         out_.cmp(r10, kStateOfModified - least);
         miss_if(Condition::above);
@@ -236,13 +242,61 @@ class Routine {
         out_.and_memory(r11, r10, offsetof(models::TreePlru::Path, others));
         out_.or_memory(r11, r10, offsetof(models::TreePlru::Path, away));
         out_.store_indexed(r11, rbx, rdi, level_.ways.policy);
+        write_recent_line(kStateOfModified);
+    }
+
+    /// The line is its set's most recent. r9 is `modified` if it is modified.
+    void write_recent_line(std::uint32_t modified) {
         out_.store_indexed(rcx, rbx, rdi, level_.lines.entries);
         if (fetches_code_) return;
         if (modifies_) return out_.store_indexed(rcx, rbx, rdi, level_.modified.entries);
         out_.mov(rdx, ~std::uint64_t{0});
-        out_.cmp(r9, kStateOfModified);
+        out_.cmp(r9, modified);
         out_.cmov(Condition::equal, rdx, rcx);
         out_.store_indexed(rdx, rbx, rdi, level_.modified.entries);
+    }
+
+    // What Core::hits_data() does if the cache is of LRU. The page is the most recent one already: a miss, too, makes
+    // it so before anything else.
+    //   mov edi, r8d ; imul SIZE, r8 ; add rbx, r8 ; lea LEAST(,rcx,4), r10
+    //   mov WAY0(r8), r9 ; sub r10, r9 ; cmp $3-LEAST, r9 ; jbe found0 ; ... ; jmp misses     the state less LEAST
+    //   found2: mov WAY1(r8), rdx ; mov rdx, WAY2(r8)                    those before it move back
+    //   found1: mov WAY0(r8), rdx ; mov rdx, WAY1(r8)
+    //   found0: add r9, r10 ; mov r10, WAY0(r8)                          of a store: lea 3(,rcx,4), r10
+    void write_ordered() {
+        const auto least = static_cast<std::int32_t>(least_state());
+        const unsigned ways = level_.ordered.ways;
+        std::uint8_t* found[kMostOrderedWays] = {};
+        out_.mov32(r8, rdi);
+        out_.imul(r8, ways * 8);
+        out_.add(r8, rbx);
+        out_.lea_four_times(r10, rcx, least);
+        for (unsigned i = 0; i < ways; ++i) {
+            out_.load(r9, r8, ordered_way(i));
+            out_.sub(r9, r10);
+            out_.cmp(r9, kStateOfModified - static_cast<std::uint32_t>(least));
+            found[i] = out_.jcc_far(Condition::below_or_equal);
+        }
+        misses_[miss_count_++] = out_.jmp_far();
+        for (unsigned i = ways - 1; i > 0; --i) {
+            out_.bind_far(found[i]);
+            out_.load(rdx, r8, ordered_way(i - 1));
+            out_.store(rdx, r8, ordered_way(i));
+        }
+        out_.bind_far(found[0]);
+        if (modifies_)
+            out_.lea_four_times(r10, rcx, static_cast<std::int32_t>(kStateOfModified));
+        else
+            out_.add(r10, r9);
+        out_.store(r10, r8, ordered_way(0));
+        write_recent_line(kStateOfModified - static_cast<std::uint32_t>(least));
+    }
+
+    void write_after_hit() {
+        if (follows_)
+            write_stride();
+        else
+            write_hit();
     }
 
     // StridePrefetcher::next(), as far as nothing is to be fetched. L is the bytes of a line:
@@ -326,7 +380,9 @@ class Routine {
     //   mov r8d, r9d ; and HINTS-1, r9d ; movzx HINTS(rbx,r9), r9d                       as in write_search()
     //   shl WAYS, edi ; add r9, rdi ; mov WAYS(rbx,rdi,8), r10
     //   lea (,r8,4), r9 ; sub r9, r10 ; lea -1(r10), r10 ; cmp $3, r10 ; jb near
-    //   otherwise a call of train()
+    //   otherwise a call of train(); LRU:
+    //   imul SIZE, rdi ; add rbx, rdi ; lea 1(,r8,4), r9 ; mov WAY0(rdi), r10 ; sub r9, r10 ; cmp $3, r10 ; jb near ;
+    //   ...
     void write_follows() {
         constexpr auto farthest = static_cast<std::int32_t>(StridePrefetcher::kFarthest);
         for (std::uint8_t* const from : follows_to_) out_.bind_far(from);
@@ -340,6 +396,10 @@ class Routine {
         out_.and32(rdi, static_cast<std::uint32_t>(level_.lines.mask));
         out_.cmp_indexed(r8, rbx, rdi, level_.lines.entries);
         out_.jcc(Condition::equal, near_);
+        if (is_ordered()) {
+            write_ordered_find();
+            return write_call(out_, train);
+        }
         out_.mov32(r9, r8);
         out_.and32(r9, static_cast<std::uint32_t>(level_.ways.hint_mask));
         out_.load8_indexed(r9, rbx, r9, level_.ways.hints);
@@ -352,6 +412,18 @@ class Routine {
         out_.cmp(r10, kStateOfModified);
         out_.jcc(Condition::below, near_);
         write_call(out_, train);
+    }
+
+    void write_ordered_find() {
+        out_.imul(rdi, level_.ordered.ways * 8U);
+        out_.add(rdi, rbx);
+        out_.lea_four_times(r9, r8, 1);
+        for (unsigned i = 0; i < level_.ordered.ways; ++i) {
+            out_.load(r10, rdi, ordered_way(i));
+            out_.sub(r10, r9);
+            out_.cmp(r10, kStateOfModified);
+            out_.jcc(Condition::below, near_);
+        }
     }
 
     void write_hit() {
@@ -377,7 +449,7 @@ class Routine {
     bool fetches_code_;  ///< from one line: the caller splits
     bool follows_;
     bool modifies_;
-    std::uint8_t* misses_[5] = {};
+    std::uint8_t* misses_[6] = {};
     unsigned miss_count_ = 0;
     OtherPage other_pages_[2] = {};
     unsigned other_page_count_ = 0;

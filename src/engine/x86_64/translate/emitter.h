@@ -26,6 +26,7 @@ enum class Condition : std::uint8_t {
     above_or_equal = 3,
     equal = 4,
     not_equal = 5,
+    below_or_equal = 6,
     above = 7,
     sign = 8,
     no_sign = 9,

@@ -34,7 +34,7 @@ constexpr std::size_t kMostAtStart = std::size(kHolders) - 2;
 constexpr std::size_t kTop = offsetof(Thread, records) + offsetof(RecordStream, top);
 constexpr std::size_t kNextTop = offsetof(Thread, records) + offsetof(RecordStream, next_top);
 constexpr std::size_t kStreamEnd =
-    offsetof(Thread, records) + offsetof(RecordStream, words) + sizeof(RecordStream::words);
+    offsetof(Thread, records) + offsetof(RecordStream, words) + RecordStream::kWords * sizeof(std::uint64_t);
 
 constexpr std::uint8_t kShortVex = 0xc5;
 /// The legacy area and the header of an xsave area, which are always there (SDM volume 1, 13.4).
@@ -314,6 +314,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     }
     RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
     segment.pc = pc;
+    segment.replay = cache_.leave_replay;
     segment.block = id_;
     segment.first = first & 0x7fU;
     const std::size_t end = decoded_.segment_end(first);
@@ -332,7 +333,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
         ++instructions;
         pc += instruction.length;
     }
-    segment.bytes = static_cast<std::uint16_t>(pc - segment.pc);
+    segment.bytes = (pc - segment.pc) & 0x3ffU;
     segment.instructions = instructions & 0x7fU;
     segment.resolving = costs_[end - 1].resolving;
     segment.words = plan_.words;
@@ -343,19 +344,20 @@ std::size_t Translation::offset_of_word(std::uint8_t word) const {
     return kStreamEnd - sizeof(std::uint64_t) * (std::size_t{plan_.words} - word);
 }
 
-/// Makes room for the record and moves RecordStream::top to the record's end, which rcx has afterwards; it is spilled.
-/// Without room the thread exits as at the end of its budget.
-void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload) {
+/// Makes room for the record and moves RecordStream::top to the record's end, which `holder` has afterwards; it is
+/// spilled. Without room the thread exits as at the end of its budget. Precondition: unless the flags are dead,
+/// `holder` is rcx.
+void Translation::emit_room_check(bool flags_dead, Register holder, std::uint32_t budget_payload) {
     // `top` counts up from a negative number to 0, so the sign says whether the record fits: no comparison is needed.
-    spill(rcx);
-    hot_.load_gs(rcx, kTop);
+    const auto bytes = static_cast<std::int32_t>(sizeof(std::uint64_t) * plan_.words);
+    spill(holder);
+    hot_.load_gs(holder, kTop);
     std::uint8_t* const full = cold_.at();
-    cold_.load_gs(rcx, offsetof(Thread, spill) + std::size_t{8} * rcx);
+    cold_.load_gs(holder, offsetof(Thread, spill) + std::size_t{8} * holder);
     exit_stub(ExitReason::budget, budget_payload);
     if (flags_dead) {
-        hot_.add(rcx, bytes);
+        hot_.add(holder, bytes);
         hot_.jcc(Condition::no_sign, full);
-        hot_.store_gs(rcx, kTop);
     } else {
         // The upper half of a negative `top` is all ones; adding 1 gives zero, which jrcxz tests without a flag.
         hot_.lea(rcx, rcx, bytes);
@@ -366,32 +368,36 @@ void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint
         hot_.jmp(full);
         hot_.bind(fits);
         hot_.load_gs(rcx, kNextTop);
-        hot_.store_gs(rcx, kTop);
     }
+    hot_.store_gs(holder, kTop);
+}
+
+/// A register whose value the record does not have at its start.
+Register Translation::record_holder() const {
+    for (const Register reg : kHolders)
+        if (plan_.at_start[reg] == 0) return reg;
+    return kHolders[0];
 }
 
 /// Appends the segment's record: its number, and the registers that are known at its start. H is a register that is not
 /// stored (AT&T syntax):
 ///
-///   mov  H, %gs:SPILL+H          mov  %gs:TOP, H
+///   mov  H, %gs:SPILL+H          mov  %gs:TOP, H        the room check    mov H, %gs:TOP
 ///   movq $SEGMENT, %gs:W0(H)     mov  R, %gs:WN(H)   for each register R    mov  %gs:SPILL+H, H
+///
+/// With live flags the room check needs rcx, so if the record has that, another register takes its place.
 void Translation::emit_record(bool flags_dead, std::uint32_t budget_payload) {
     if (plan_.segment == 0) return;
-    emit_room_check(flags_dead, static_cast<std::int32_t>(sizeof(std::uint64_t) * plan_.words), budget_payload);
-    if (plan_.words == 1) {
-        hot_.mov_gs_at(rcx, offset_of_word(0), plan_.segment);
-        return unspill(rcx);
+    const Register last = record_holder();
+    Register holder = flags_dead ? last : rcx;
+    emit_room_check(flags_dead, holder, budget_payload);
+    if (plan_.at_start[holder] != 0) {
+        unspill(holder);
+        holder = last;
+        spill(holder);
+        hot_.load_gs(holder, kTop);
     }
-    unspill(rcx);
-    Register holder = kHolders[0];
-    for (const Register reg : kHolders)
-        if (plan_.at_start[reg] == 0) {
-            holder = reg;
-            break;
-        }
-    spill(holder);
-    hot_.load_gs(holder, kTop);
-    hot_.mov_gs_at(holder, offset_of_word(0), plan_.segment);
+    hot_.mov_gs_at(holder, offset_of_word(0), RecordedSegment::first_word(plan_.segment));
     for (unsigned reg = 0; reg < kRegisters; ++reg)
         if (plan_.at_start[reg] != 0)
             hot_.store_gs_at(static_cast<Register>(reg), holder, offset_of_word(plan_.at_start[reg]));
@@ -400,23 +406,31 @@ void Translation::emit_record(bool flags_dead, std::uint32_t budget_payload) {
 
 /// Writes the registers that are captured before, or after, instruction `index`.
 void Translation::emit_captures(std::size_t index, bool after) {
-    while (plan_.next_capture < plan_.capture_count) {
+    const auto captured = [&](std::size_t number) {
+        const RecordingPlan::Capture& one = plan_.captures[number];
+        return number < plan_.capture_count && one.instruction == index && one.after == after;
+    };
+    if (!captured(plan_.next_capture)) return;
+    RegisterSet regs = 0;
+    std::size_t end = plan_.next_capture;
+    for (; captured(end); ++end) regs |= static_cast<RegisterSet>(1u << plan_.captures[end].reg % kRegisters);
+    // At most three registers are captured at an instruction, so one of the first four is free.
+    const auto holder = static_cast<Register>(__builtin_ctz(~unsigned{regs}));
+    spill(holder);
+    hot_.load_gs(holder, kTop);
+    for (; plan_.next_capture < end; ++plan_.next_capture) {
         const RecordingPlan::Capture& next = plan_.captures[plan_.next_capture];
-        if (next.instruction != index || next.after != after) return;
-        ++plan_.next_capture;
-        const Register holder = next.reg == rax ? rcx : rax;
-        spill(holder);
-        hot_.load_gs(holder, kTop);
         if (next.reg == kFsBase) {
-            spill(rcx);
-            hot_.rdfsbase(rcx);
-            hot_.store_gs_at(rcx, holder, offset_of_word(next.word));
-            unspill(rcx);
+            const Register value = holder == rcx ? rdx : rcx;
+            spill(value);
+            hot_.rdfsbase(value);
+            hot_.store_gs_at(value, holder, offset_of_word(next.word));
+            unspill(value);
         } else {
             hot_.store_gs_at(static_cast<Register>(next.reg), holder, offset_of_word(next.word));
         }
-        unspill(holder);
     }
+    unspill(holder);
 }
 
 }  // namespace anyperf::engine::x86_64

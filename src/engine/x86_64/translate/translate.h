@@ -226,7 +226,8 @@ class Translation {
     std::uint8_t word_of(unsigned reg, std::int64_t& displacement, unsigned scale = 0);
     std::uint8_t capture(unsigned reg, bool after);
     void emit_record(bool flags_dead, std::uint32_t budget_payload);
-    void emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload);
+    void emit_room_check(bool flags_dead, Register holder, std::uint32_t budget_payload);
+    Register record_holder() const;
     void emit_captures(std::size_t index, bool after);
     std::size_t offset_of_word(std::uint8_t word) const;
 
