@@ -166,7 +166,8 @@ class BadInput(Bench):
         bench = '[[bench]]\nname = "a"\n'
         self.assert_refused(bench + 'command = ["./missing"]\n', "cannot measure 'a'", "./missing")
         self.assert_refused(bench + 'command = "ls"\nevents = ["instrucions"]\n', "cannot measure 'a'", "instrucions")
-        self.assert_refused(bench + 'command = "ls"\ndirectory = "nowhere"\n', "nowhere", "No such file")
+        self.assert_refused(bench + 'command = "ls"\ndirectory = "nowhere"\n', "cannot measure 'a' in ", "nowhere", "No such file", "`directory`")
+        self.assert_refused(bench + 'command = "ls"\ndirectory = "anyperf.toml"\n', "cannot measure 'a' in ", "it is no directory")
         self.assert_refused(bench + 'command = "ls"\ninput = "nowhere"\n', "nowhere", "No such file")
         self.assert_refused(bench + 'command = "ls"\nsetup = "echo wrong >&2; exit 3"\n', "its setup failed", "exited with 3: wrong")
 

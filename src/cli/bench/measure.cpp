@@ -7,9 +7,13 @@
 #include "cli/bench/measure.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 
 #include "cli/bench/child.h"
 #include "cli/command/backend.h"
@@ -67,6 +71,17 @@ Error error_in(const Bench& bench, const std::string& text) {
     std::string what = after(text, "anyperf: ");
     return {fmt::format("cannot measure '{}'{}{}", bench.name, what.empty() ? "" : ": ", what),
             text.find("  cause: ") == std::string::npos ? text : after(text, "  cause: "), after(text, "  fix:   ")};
+}
+
+/// The directory of the command is looked at first: what cannot be started there reports another cause.
+Result<void> look_at_directory(const Bench& bench) {
+    std::error_code error;
+    const bool is_one = std::filesystem::is_directory(bench.directory, error);
+    if (is_one && ::access(bench.directory.c_str(), X_OK) != 0) error = {errno, std::generic_category()};
+    if (is_one && !error) return {};
+    return std::unexpected(Error{fmt::format("cannot measure '{}' in {}", bench.name, bench.directory),
+                                 error ? error.message() : "it is no directory",
+                                 "make the directory, or name another one as `directory` of the bench"});
 }
 
 Result<void> run_setup(const Bench& bench) {
@@ -178,6 +193,7 @@ void add_runs(Measured& measured) {
 // Each run is a `stat` of its own, because all runs of one `stat -r` share one standard input, which the first of them
 // reads to its end.
 Result<Measured> measure(const Bench& bench) {
+    TRY(look_at_directory(bench));
     TRY(run_setup(bench));
     Measured measured = TRY(measure_once(bench));
     for (int run = 1; run < bench.runs && measured.succeeded(); ++run) {

@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 /// The common form of all errors about the baseline file.
 Error bad_baseline(const std::string& file, std::string cause) {
     return {"cannot compare with " + file, std::move(cause),
-            "create it with anyperf stat --json -o " + file + " -- COMMAND"};
+            "create it with anyperf stat --update-baseline --baseline " + file + " -- COMMAND"};
 }
 
 constexpr std::size_t kMostBytes = 64U << 20;  // far more than any report has
