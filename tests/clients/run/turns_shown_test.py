@@ -88,8 +88,9 @@ int main(void) {
     struct rlimit limit;
     struct timespec cpu;
     clockid_t clock;
+    int found = clock_getcpuclockid(getpid(), &clock);
     printf("peer %d limit %d group %d clock %d %d\n", peer.pid == getpid(), prlimit(child, RLIMIT_NOFILE, 0, &limit), getpgid(child) == getpgrp(),
-           clock_getcpuclockid(getpid(), &clock), clock_gettime(clock, &cpu));
+           found, clock_gettime(clock, &cpu));
     struct f_owner_ex owner = {F_OWNER_PID, child};
     fcntl(pair[0], F_SETOWN_EX, &owner);
     memset(&owner, 0, sizeof owner);
