@@ -20,7 +20,9 @@
 #include "engine/freestanding/text.h"
 #include "engine/own_descriptors.h"
 #include "engine/syscalls/file_writes.h"
+#include "engine/syscalls/mount_files.h"
 #include "engine/syscalls/proc_path.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
@@ -74,10 +76,17 @@ bool ends_in_number(std::uint64_t path) {
     return false;
 }
 
+/// "/proc/self/fd/7", with a NUL at its end. `kind`: "fd" or "fdinfo".
+engine::Line path_of(std::string_view kind, std::uint64_t fd) {
+    engine::Line path;
+    path.text("/proc/self/").text(kind).text("/").decimal(static_cast<std::int32_t>(fd));
+    path.text(std::string_view{"\0", 1});
+    return path;
+}
+
 /// The text of /proc/self/fdinfo of a descriptor, in `room`. Empty if it can't be read.
 std::string_view read_info(std::uint64_t fd, char* room, std::size_t bytes) {
-    engine::Line path;
-    path.text("/proc/self/fdinfo/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
+    const engine::Line path = path_of("fdinfo", fd);
     // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
     const long file = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
     if (is_error(file)) return {};
@@ -92,6 +101,26 @@ std::string_view lines_from(std::string_view text, std::string_view first, std::
     const std::size_t end = text.find('\n', text.find(last));
     if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return {};
     return {text.data() + begin, end + 1 - begin};
+}
+
+/// Puts the lines of an anonymous inode, as programs see them: those of a new epoll set.
+bool put_inode_lines(engine::Engine& engine, engine::Line& out) {
+    const engine::DescriptorRoom room{engine};
+    const long epoll_fd = kernel_call(__NR_epoll_create1, EPOLL_CLOEXEC);
+    if (is_error(epoll_fd)) return false;
+    const auto fd = static_cast<std::uint64_t>(epoll_fd);
+    const engine::Line path = path_of("fd", fd);
+    char text[256];
+    for (std::string_view rest = lines_from(read_info(fd, text, sizeof text), "mnt_id:", "ino:"); !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(line.size() + 1);
+        engine::Line shown;
+        // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
+        if (engine::has_virtual_clock(engine)) shown = engine::shown_fact(engine, line, path.view().data());
+        out.text(shown.view().empty() ? line : shown.view()).text("\n");
+    }
+    kernel_call(__NR_close, fd);
+    return true;
 }
 
 }  // namespace
@@ -132,18 +161,9 @@ bool open_event_info(Call& call, std::string_view path, std::uint64_t flags, lon
     const auto fd = static_cast<std::uint64_t>(engine::decimal_number(number));
     if ((fd == 0 && number != "0") || event_of(call.engine, fd) == 0) return false;
     char own[256];
-    char anonymous[256];
-    std::string_view of_inode;
-    {
-        const engine::DescriptorRoom room{call.engine};
-        const long epoll_fd = kernel_call(__NR_epoll_create1, EPOLL_CLOEXEC);
-        if (is_error(epoll_fd)) return false;
-        of_inode =
-            lines_from(read_info(static_cast<std::uint64_t>(epoll_fd), anonymous, sizeof anonymous), "mnt_id:", "ino:");
-        kernel_call(__NR_close, static_cast<std::uint64_t>(epoll_fd));
-    }
     engine::Line text;
-    text.text(lines_from(read_info(fd, own, sizeof own), "pos:", "flags:")).text(of_inode);
+    text.text(lines_from(read_info(fd, own, sizeof own), "pos:", "flags:"));
+    if (!put_inode_lines(call.engine, text)) return false;
     answer = engine::make_memory_file("fdinfo", text.view(), flags);
     return true;
 }

@@ -22,6 +22,7 @@
 
 #include "anyperf/error.h"
 #include "run/exact_counts.h"
+#include "run/made_files.h"
 #include "run/protocol.h"
 #include "run/shared_array.h"
 
@@ -144,6 +145,8 @@ class RunMemory {
         return array<run::Mailbox>(user_of_page(thread_page), run::kMailboxesOffset,
                                    run::kMaximumThreadPages)[thread_page];
     }
+    /// The numbers that programs of a user in a deterministic run see for files.
+    run::MadeFiles& made_files(UserNumber user) const { return *at<run::MadeFiles>(user, run::kMadeFilesOffset); }
     int fd(UserNumber user = 0) const { return users_[user].fd.get(); }
     /// The memory that the broker alone writes.
     int facts_fd() const { return facts_fd_.get(); }

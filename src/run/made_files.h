@@ -7,6 +7,8 @@
 // files were first seen, and so are mostly those of a directory.
 #pragma once
 
+#include <sys/sysmacros.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +19,12 @@ namespace anyperf::run {
 
 /// A time that the run has not set: the kernel's is shown.
 inline constexpr std::int64_t kNoFileTime = INT64_MIN;
+
+/// The inode number that programs see for the first file. No file system that is common gives such high ones.
+inline constexpr std::uint64_t kFirstShownInode = std::uint64_t{1} << 48;
+/// The generation of all inodes (FS_IOC_GETVERSION of ioctl_iflags(2)): a file that gets the inode of another one has a
+/// number of its own.
+inline constexpr std::uint32_t kShownGeneration = 1;
 
 /// In ns since 1970, as programs see them.
 struct FileTimes {
@@ -42,6 +50,8 @@ class MadeFile {
     /// In the order in which programs made or first saw the files; 0: none yet.
     std::uint32_t number() const;
     void set_number(std::uint32_t number) const;
+    /// The inode number that programs see, once the file has a number.
+    std::uint64_t shown_inode() const;
     FileTimes times() const;
     FileTimes& set_times() const;
 
@@ -72,15 +82,25 @@ struct Numbering {
     }
 };
 
+enum class DeviceKind : std::uint8_t {
+    unknown,  ///< not asked yet
+    stores,   ///< a file system that keeps files and their times
+    kernels,  ///< the kernel makes a file when it is first looked at: /proc, /sys
+};
+
 struct MadeFiles {
     static constexpr std::size_t kEntries = std::size_t{1} << 17;
     static constexpr std::size_t kSlots = kEntries * 2;
     static constexpr std::size_t kLongestSearch = 256;
 
-    std::int64_t started;   ///< CLOCK_REALTIME_COARSE, by which the kernel dates files, when the run began
-    std::uint32_t numbers;  ///< given out
-    std::uint32_t entries;  ///< taken
+    std::int64_t started;              ///< CLOCK_REALTIME_COARSE, by which the kernel dates files, when the run began
+    std::uint32_t numbers;             ///< given out
+    std::uint32_t entries;             ///< taken
+    std::uint32_t numbers_of_records;  ///< given out to files that were in a record before a program saw them
+    std::uint64_t socket_device;       ///< the device of all sockets, once the run has made one
     Numbering<256> devices;
+    /// Of each number in `devices`, in this order.
+    DeviceKind device_kind[256];
     Numbering<1024> mounts;
     /// A hash table: the number of a file's entry from 1 on, and above it bits of the file's hash.
     std::uint32_t slot[kSlots];
@@ -91,9 +111,14 @@ struct MadeFiles {
     std::uint32_t state[kEntries];  ///< the file's number, and kHasTimes
     FileTimes times[kEntries];      ///< with kHasTimes
     static constexpr std::uint32_t kHasTimes = 1u << 31;
+    /// In the number of a file that a record showed first. So the numbers of other files do not depend on what is
+    /// recorded.
+    static constexpr std::uint32_t kOfRecord = 1u << 30;
 
     /// The file's entry, made if it has none. None: there is no room.
-    MadeFile find_or_add(std::uint64_t of_device, std::uint64_t of_inode) {
+    MadeFile find_or_add(std::uint64_t of_device, std::uint64_t of_inode) { return find(of_device, of_inode, true); }
+    /// The file's entry; none: it has none, and `adds` is false or there is no room.
+    MadeFile find(std::uint64_t of_device, std::uint64_t of_inode, bool adds) {
         const std::uint32_t number = devices.number_of(of_device);
         if (number == 0 || number > UINT8_MAX) return {};
         const std::uint64_t hash = hash_of(number, of_inode);
@@ -102,6 +127,7 @@ struct MadeFiles {
             std::uint32_t& at = slot[(home_of(hash, of_inode) + step) % kSlots];
             std::uint32_t known = __atomic_load_n(&at, __ATOMIC_ACQUIRE);
             if (known == 0) {
+                if (!adds) return {};
                 // The entry is complete before its number is in the table. If another thread is faster with this slot,
                 // the entry is for the next one.
                 if (added == 0) added = add(static_cast<std::uint8_t>(number), of_inode);
@@ -121,6 +147,14 @@ struct MadeFiles {
     MadeFile at(std::uint32_t entry) { return entry - 1 < kEntries ? MadeFile{*this, entry} : MadeFile{}; }
 
     std::uint32_t new_number() { return __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED); }
+
+    /// The inode number that a record shows; the kernel's if there is no room.
+    std::uint64_t inode_in_record(std::uint64_t of_device, std::uint64_t of_inode);
+    /// The device that programs and records show; the kernel's if there is no room.
+    std::uint64_t shown_device(std::uint64_t kernels) {
+        const std::uint32_t number = devices.number_of(kernels);
+        return number != 0 ? makedev(0, number) : kernels;
+    }
 
   private:
     static constexpr std::uint32_t kNumberMask = kEntries * 2 - 1;
@@ -164,8 +198,17 @@ inline void MadeFile::set_number(std::uint32_t number) const {
     const std::uint32_t times = files_->state[index_] & MadeFiles::kHasTimes;
     __atomic_store_n(&files_->state[index_], times | number, __ATOMIC_RELAXED);
 }
+inline std::uint64_t MadeFile::shown_inode() const {
+    return kFirstShownInode + number() - 1;
+}
 inline FileTimes MadeFile::times() const {
     return (files_->state[index_] & MadeFiles::kHasTimes) != 0 ? files_->times[index_] : FileTimes{};
+}
+inline std::uint64_t MadeFiles::inode_in_record(std::uint64_t of_device, std::uint64_t of_inode) {
+    const MadeFile file = find_or_add(of_device, of_inode);
+    if (!file) return of_inode;
+    if (file.number() == 0) file.set_number(kOfRecord | __atomic_add_fetch(&numbers_of_records, 1, __ATOMIC_RELAXED));
+    return file.shown_inode();
 }
 inline FileTimes& MadeFile::set_times() const {
     if ((files_->state[index_] & MadeFiles::kHasTimes) == 0) {
@@ -178,8 +221,5 @@ inline FileTimes& MadeFile::set_times() const {
 /// Where they are in the run memory: before the written files.
 inline constexpr std::size_t kMadeFilesOffset = kWrittenFilesOffset - (sizeof(MadeFiles) + 4095) / 4096 * 4096;
 static_assert(kTurnsOffset + sizeof(Turns) <= kMadeFilesOffset);
-
-/// The inode number that programs see for the first file. No file system that is common gives such high ones.
-inline constexpr std::uint64_t kFirstShownInode = std::uint64_t{1} << 48;
 
 }  // namespace anyperf::run

@@ -127,7 +127,7 @@ std::optional<MadeCgroup> cgroup_at(int directory) {
     std::string path = path_of(directory);
     if (path.starts_with(mount->point)) path.erase(0, mount->point.size());
     if (mount->root != "/") path.insert(0, mount->root);
-    return MadeCgroup{about.st_ino, path.empty() ? "/" : path};
+    return MadeCgroup{about.st_dev, about.st_ino, path.empty() ? "/" : path};
 }
 
 std::vector<subsystem::KernelSymbol> LoadedBpf::symbols() const {

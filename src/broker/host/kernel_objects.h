@@ -12,6 +12,7 @@
 namespace anyperf::broker {
 
 struct MadeCgroup {
+    std::uint64_t device = 0;
     std::uint64_t inode = 0;  ///< of its directory, which is the cgroup's id
     std::string path;         ///< from the root of its hierarchy
 };

@@ -5,6 +5,7 @@
 #include "broker/requests/records.h"
 
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <vector>
@@ -46,6 +47,33 @@ subsystem::TaskMapping given_mapping(const RequestContext& request) {
             .build_id = {}};
 }
 
+/// Files as programs of a deterministic run see them: their inodes and devices have the numbers of the run.
+class ShownFiles {
+  public:
+    explicit ShownFiles(const RequestContext& request) {
+        const RunMemory& memory = request.state.memory;
+        if (memory.header().deterministic != 0)
+            files_ = &memory.made_files(memory.user_of_page(request.caller.thread_page));
+    }
+
+    void show(std::uint64_t& device, std::uint64_t& inode) const {
+        if (files_ == nullptr || inode == 0) return;
+        inode = files_->inode_in_record(device, inode);
+        device = files_->shown_device(device);
+    }
+    void show(subsystem::TaskMapping& mapped) const {
+        if (files_ == nullptr) return;
+        std::uint64_t device = makedev(mapped.device_major, mapped.device_minor);
+        show(device, mapped.inode);
+        mapped.device_major = major(device);
+        mapped.device_minor = minor(device);
+        if (mapped.generation != 0) mapped.generation = run::kShownGeneration;
+    }
+
+  private:
+    run::MadeFiles* files_ = nullptr;
+};
+
 }  // namespace
 
 RequestAnswer on_renamed(RequestContext& request) {
@@ -67,12 +95,16 @@ RequestAnswer on_mapped(RequestContext& request) {
     correct_mapping(*mapped, request);
     const std::vector<std::byte> id = build_id_of(request.kernel.pid, *mapped);
     mapped->build_id = id;
+    ShownFiles{request}.show(*mapped);
     request.subsystem().task_mapped(request.caller, *mapped);
     return {};
 }
 
 RequestAnswer on_new_namespaces(RequestContext& request) {
-    request.subsystem().task_namespaces(request.caller, namespaces_of(request.kernel.pid, request.kernel.tid));
+    subsystem::NamespaceLinks links = namespaces_of(request.kernel.pid, request.kernel.tid);
+    const ShownFiles shown{request};
+    for (subsystem::NamespaceLink& link : links) shown.show(link.device, link.inode);
+    request.subsystem().task_namespaces(request.caller, links);
     return {};
 }
 
@@ -101,8 +133,10 @@ RequestAnswer on_switched(RequestContext& request) {
 }
 
 RequestAnswer on_made_cgroup(RequestContext& request) {
-    if (const auto cgroup = cgroup_at(request.descriptor.get()))
+    if (auto cgroup = cgroup_at(request.descriptor.get())) {
+        ShownFiles{request}.show(cgroup->device, cgroup->inode);
         request.subsystem().task_made_cgroup(request.caller, cgroup->inode, cgroup->path);
+    }
     return {};
 }
 

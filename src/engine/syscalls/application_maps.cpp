@@ -22,6 +22,8 @@
 #include <array>
 #include <cstring>
 
+#include "engine/freestanding/copied_text.h"
+#include "engine/freestanding/idle_text.h"
 #include "engine/freestanding/memory_file.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
@@ -168,11 +170,33 @@ class Filter {
     }
     /// Lines that follow each other in the file are written together: smaps has some 20 details for each mapping.
     void detail(std::string_view text) {
+        if (has_virtual_clock(engine_) && is_usage(text)) return write_no_usage(text);
         if (details_.data() + details_.size() != text.data()) {
             write_details();
             details_ = text.substr(0, 0);
         }
         details_ = {details_.data(), details_.size() + text.size()};
+    }
+    void write_no_usage(std::string_view text) {
+        Line out;
+        put_no_usage(text, out);
+        write(out.view());
+    }
+    /// "ADDRESS POLICY file=NAME mapped=3 N0=3 kernelpagesize_kB=4"
+    void write_numa_line(std::string_view text) {
+        while (!text.empty()) {
+            const std::size_t length = std::min(text.find_first_of(" \n"), text.size() - 1) + 1;
+            const std::string_view word = text.substr(0, length);
+            const std::size_t name = word.find('=');
+            const bool counts = name != std::string_view::npos && word.find("kB=") == std::string_view::npos &&
+                                is_number(piece_of(word, name + 1, length - 1));
+            if (counts) {
+                if (word.ends_with('\n')) write("\n");
+            } else {
+                write(word);
+            }
+            text.remove_prefix(length);
+        }
     }
     void write_details() {
         const std::string_view details = details_;
@@ -185,6 +209,7 @@ class Filter {
         for_each_part(start, end, [&](std::uint64_t from, std::uint64_t until) {
             shown_ = true;
             LineRest parsed;
+            if (lines_ == Lines::without_end && has_virtual_clock(engine_)) return write_numa_line(whole);
             if (lines_ == Lines::without_end || !LineRest::parse(rest, parsed)) return write(whole);
             if (parsed.is_file()) parsed.offset += from - start;
             with_permissions(from, until, parsed);

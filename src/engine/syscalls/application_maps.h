@@ -5,7 +5,7 @@
 // engine. Each part of a line that is not the engine's becomes a line of its own. Permissions are those that the
 // application has asked for: the engine makes code readable, and write-protects what it has translated
 // (memory/protected_code.h), which splits mappings. In maps they are shown whole. In a deterministic run devices and
-// inode numbers are those that stat(2) shows.
+// inode numbers are those that stat(2) shows, and no figure counts pages that are in memory.
 //
 // Limits: in smaps the figures below such a line (Rss and so on) remain those of the whole mapping, and a mapping that
 // is split stays so. In numa_maps a line has no end address, so it is shown or left out by its first byte. A listing is

@@ -102,6 +102,9 @@ long io_uring_enter(Call&);
 // time: the time of a deterministic run. Without --deterministic all of them are the kernel's
 long clock_gettime(Call&);
 long clock_getres(Call&);
+long adjtimex(Call&);
+long clock_adjtime(Call&);
+long getsockopt(Call&);
 long gettimeofday(Call&);
 long time(Call&);
 long times(Call&);

@@ -12,7 +12,10 @@
 //
 // Devices and mounts are numbered as files are, because the kernel counts those without a disk (tmpfs, overlay) since
 // it has booted: each container has others. A device is shown as 0:NUMBER, which no disk has. Programs see the numbers
-// in all calls and files that report them (mount_files.h, application_maps.h), so they can compare them.
+// in all calls and files that report them (mount_files.h, application_maps.h), so they can compare them. Records of
+// events have these numbers, too: the broker takes them from the table.
+//
+// The kernel makes files of /proc and /sys when they are first looked at, by any program. They are as old as the run.
 //
 // LIMITS. Not followed: what is written through a shared mapping, sockets with a name, and open_by_handle_at(2). The
 // table has room for 131,072 files; further ones have the kernel's inode number. st_rdev of a device file is the
@@ -41,6 +44,7 @@ struct FileFacts {
     std::uint64_t device, inode;
     std::uint32_t mode;
     std::int64_t accessed, modified, changed, born;  ///< in ns since 1970
+    bool of_kernel;  ///< it has no times of its own: the kernel has made it when somebody looked at it
 };
 /// Returns the file's entry; none: there is no room for one.
 run::MadeFile show_file(const Engine& engine, FileFacts& facts);
@@ -74,11 +78,12 @@ class FileCall {
 
     Call& call_;
     const Row* row_ = nullptr;
-    bool was_there_ = false;   ///< open with O_CREAT: the file existed
-    struct stat removed_;      ///< unlink: the file, if it has other names
-    std::uint64_t given_ = 0;  ///< utimensat: the program's argument; 0: it is in place
-    timespec given_times_[2];  ///< the times in the argument
-    timespec real_times_[2];   ///< what the kernel gets instead
+    bool was_there_ = false;      ///< open with O_CREAT: the file existed
+    std::uint32_t recorded_ = 0;  ///< of a call that may make a file: MadeFiles::numbers_of_records before it
+    struct stat removed_;         ///< unlink: the file, if it has other names
+    std::uint64_t given_ = 0;     ///< utimensat: the program's argument; 0: it is in place
+    timespec given_times_[2];     ///< the times in the argument
+    timespec real_times_[2];      ///< what the kernel gets instead
 };
 
 }  // namespace anyperf::engine

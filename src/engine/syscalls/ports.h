@@ -5,7 +5,7 @@
 // its port by connect(2), the kernel chooses and programs see that number all the same: it is translated in every
 // address that they give or get. Ports that a program of the run names stay as they are.
 //
-// LIMITS. Not translated: /proc/net and netlink. After 4,536 ports the first numbers are used again. A program outside
+// LIMITS. Not translated: netlink. After 4,536 ports the first numbers are used again. A program outside
 // of the run must know the kernel's port.
 #pragma once
 
@@ -18,6 +18,9 @@
 namespace anyperf::engine {
 
 run::ShownPorts& shown_ports(const Engine& engine);
+
+/// The port that programs see for one of the kernel's.
+std::uint16_t shown_port(const Engine& engine, std::uint16_t real);
 
 /// A call of a deterministic run that may have an internet address. Made before the call.
 class PortCall {

@@ -155,7 +155,7 @@ class MadeFiles(CompiledProgram):
         self.assertEqual(files[11][5], "1000.000000001")
         self.assertEqual(int(modified[12]) - EPOCH, 2)
         unnamed = [int(line[1]) - by_number[-1] for line in lines if len(line) == 3]
-        self.assertEqual([number - unnamed[4] for number in unnamed], [2, 2, 3, 4, 0, 1])
+        self.assertEqual([number - unnamed[4] for number in unnamed], [4, 4, 2, 3, 0, 1])
         self.assertEqual(lines[-1], ["now", str(EPOCH + 2)])
 
     def test_a_number_is_not_used_again(self):

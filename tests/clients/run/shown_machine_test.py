@@ -50,6 +50,57 @@ for name in "version", "sys/kernel/osrelease", "sys/kernel/version", "sys/kernel
     print(open("/proc/" + name).read().strip())
 """
 
+# A server and its client by both internet protocols and by name: the lists of sockets have what the calls report.
+LISTS = """
+import os, socket
+def listed(name, at):
+    lines = open("/proc/net/" + name).read().splitlines()[1:]
+    return {int(words[at]): words for words in map(str.split, lines)}
+def inode(made): return os.fstat(made.fileno()).st_ino
+def port(address): return int(address.rsplit(":", 1)[1], 16)
+for family, host, name in (socket.AF_INET, "127.0.0.1", "tcp"), (socket.AF_INET6, "::1", "tcp6"):
+    server = socket.socket(family)
+    server.bind((host, 0))
+    server.listen()
+    client = socket.create_connection(server.getsockname()[:2])
+    accepted, _ = server.accept()
+    here = listed(name, 9)
+    assert set(here) == {inode(one) for one in (server, client, accepted)}, (here, inode(server))
+    for one in server, client, accepted: assert port(here[inode(one)][1]) == one.getsockname()[1]
+    assert port(here[inode(client)][2]) == server.getsockname()[1]
+    print(open("/proc/net/" + name).read())
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+datagrams.bind(("127.0.0.1", 0))
+assert port(listed("udp", 9)[inode(datagrams)][1]) == datagrams.getsockname()[1]
+one, two = socket.socketpair()
+named = socket.socket(socket.AF_UNIX)
+named.bind("\\0 a name of " + str(os.getpid()))
+assert {inode(one), inode(two), inode(named)} == set(listed("unix", 6))
+print(open("/proc/net/unix").read().replace("\\0", "@"), open("/proc/self/net/udp").read())
+"""
+
+# What the kernel measures of a connection, and numbers that it gives to sockets, files and processes.
+MEASURED = """
+import ctypes, os, select, socket, time
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+other, _ = server.accept()
+for _ in range(20): client.send(b"ping"), other.recv(4), other.send(b"pong"), client.recv(4)
+for one in server, client, other:
+    print(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 300).hex(), one.getsockopt(socket.SOL_SOCKET, 57, 8).hex(),
+          one.getsockopt(socket.SOL_SOCKET, 49), one.getsockopt(socket.IPPROTO_TCP, 26, 64).hex())
+print(client.getsockopt(socket.IPPROTO_TCP, 24) // 10000)
+adjusted = (ctypes.c_long * 32)()
+print(ctypes.CDLL(None).adjtimex(adjusted), list(adjusted)[:9], adjusted[9] - int(time.time()) in (-1, 0), list(adjusted)[11:])
+libc = ctypes.CDLL(None)
+watch = libc.inotify_init1(0)
+libc.inotify_add_watch(watch, b"/tmp", 2)
+poll = select.epoll()
+poll.register(other.fileno(), 1)
+for fd in watch, poll.fileno(), os.pidfd_open(os.getpid()): print(open("/proc/self/fdinfo/%d" % fd).read(), os.fstat(fd))
+print(os.listdir("/proc/self/task") == [str(os.getpid())], [os.stat("/proc/self/" + name) for name in ("cgroup", "limits", "status")])
+"""
+
 
 class ShownMachine(unittest.TestCase):
     def run_python(self, script, **environment):
@@ -96,6 +147,36 @@ class ShownMachine(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertIn("pgfault 0\n", texts[0])
         self.assertNotEqual(texts[0], subprocess.run([PYTHON, "-c", script], capture_output=True, text=True, check=True).stdout)
+
+    def test_the_runs_sockets_are_listed(self):
+        texts = []
+        with socket.socket() as other:  # one that is not listed
+            for _ in range(2):
+                other.listen() if texts else other.bind(("127.0.0.1", 0))
+                texts.append(self.run_python(LISTS))
+        self.assertEqual(texts[0], texts[1])
+
+    def test_what_the_kernel_measures_and_numbers_is_fixed(self):
+        texts = [self.run_python(MEASURED) for _ in range(3)]
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[0], texts[2])
+        self.assertIn("True", texts[0])
+
+    def test_figures_of_memory_and_lists_of_processes_are_the_runs(self):
+        names = ["smaps", "smaps_rollup", "numa_maps", "sched", "schedstat", "net/netstat", "net/snmp", "net/dev"]
+        there = [f"/proc/self/{name}" for name in names if os.path.exists(f"/proc/self/{name}")]
+        there += ["/proc/schedstat", "/proc/zoneinfo", "/proc/slabinfo", "/proc/timer_list"]
+        there += [f"/sys/fs/cgroup/{name}" for name in ("cgroup.procs", "cpu/cgroup.procs", "cpu/tasks", "cpu.pressure", "cpuacct/cpuacct.stat")]
+        there = [name for name in there if os.access(name, os.R_OK)]
+        script = f"for name in {there}: print(name, open(name).read())"
+        texts = []
+        for _ in range(2):
+            with subprocess.Popen([PYTHON, "-c", "input()"], stdin=subprocess.PIPE) as other:  # a process that is not listed
+                texts.append(self.run_python(script))
+                other.communicate(b"\n")
+        self.assertEqual(texts[0], texts[1])
+        self.assertIn("python3 (5000001, #threads: 1)", texts[0])
+        self.assertRegex(texts[0], r"Size: +[1-9]\d* kB\nKernelPageSize: +4 kB\nMMUPageSize: +4 kB\nRss: +0 kB\n")
 
 
 if __name__ == "__main__":

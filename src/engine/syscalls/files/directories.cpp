@@ -12,8 +12,12 @@
 #include <string_view>
 
 #include "engine/freestanding/pages.h"
+#include "engine/freestanding/text.h"
+#include "engine/shown_ids.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/made_files.h"
+#include "engine/syscalls/proc_path.h"
+#include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -38,6 +42,7 @@ struct SortedDirectory {
     std::uint64_t next_place;  ///< of the entry that is read next
     std::uint64_t before;      ///< entries of the parts that were read before
     bool at_end;               ///< the directory has no more
+    bool of_threads;           ///< /proc/PID/task: the names are ids of threads
 
     char* entries() { return reinterpret_cast<char*>(this + 1); }
     Place* places() { return reinterpret_cast<Place*>(entries() + room); }
@@ -232,13 +237,40 @@ void sort(SortedDirectory& all) {
     all.next_place = 0;
 }
 
-/// Whether a file system is /proc. `device`: as stat(2) reports it. A directory that was sorted was not of /proc.
+/// Whether a file system is /proc. `device`: as stat(2) reports it.
 bool is_proc(const Engine& engine, std::uint64_t fd, std::uint64_t device) {
     if (major(device) != 0) return false;  // a disk
     for (const SortedDirectory* one = engine.directories; one != nullptr; one = one->next)
-        if (one->device == device) return false;
+        if (one->device == device) return one->of_threads;
     struct statfs system{};
     return is_error(kernel_call(__NR_fstatfs, fd, address_of(&system))) || system.f_type == kProcFiles;
+}
+
+/// Whether the descriptor is of /proc/PID/task of a process of the run, and names there are translated.
+bool lists_threads(const Engine& engine, std::uint64_t fd) {
+    if (!turns::shows_ids(engine)) return false;
+    Line path;
+    path.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
+    char link[64];
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
+    const long length = kernel_call(__NR_readlink, address_of(path.view().data()), address_of(link), sizeof link);
+    if (length <= 0) return false;
+    const ProcPath at = parse_proc_path({link, static_cast<std::size_t>(length)});
+    return at.rest == "task" && record_of_process(engine, at.pid) != nullptr;
+}
+
+/// The name that programs see for an entry of /proc/PID/task.
+std::int32_t shown_thread(const Engine& engine, std::string_view name) {
+    const std::int32_t id = decimal_number(name);
+    return id == 0 ? 0 : turns::shown_of(engine, id);
+}
+
+void sort_threads(const Engine& engine, SortedDirectory& all) {
+    for (std::size_t i = 0; i < all.count; ++i) {
+        Place& place = all.places()[i];
+        place.key = static_cast<std::uint64_t>(shown_thread(engine, name_of(all.entries() + place.at)));
+    }
+    std::sort(all.places(), all.places() + all.count, [](const Place& a, const Place& b) { return a.key < b.key; });
 }
 
 /// The device of the directory that the descriptor is open on. Mostly the program has asked about it. False: it is no
@@ -258,11 +290,15 @@ SortedDirectory* directory_of(const Call& call, std::uint64_t fd, long& error) {
     error = 0;
     if (SortedDirectory* const known = find(engine, fd); known != nullptr) return known;
     std::uint64_t device = 0;
-    if (!device_of(call, fd, device) || is_proc(engine, fd, device)) return nullptr;
+    if (!device_of(call, fd, device)) return nullptr;
+    const bool of_threads = is_proc(engine, fd, device);
+    if (of_threads && !lists_threads(engine, fd)) return nullptr;
     SortedDirectory* all = take_room(engine);
     if (all == nullptr) return nullptr;
     error = read_part(fd, all, true);
     sort(*all);
+    all->of_threads = of_threads;
+    if (of_threads) sort_threads(engine, *all);
     all->fd = error == 0 ? fd : kNobody;
     all->device = device;
     all->before = 0;
@@ -276,7 +312,10 @@ SortedDirectory* directory_of(const Call& call, std::uint64_t fd, long& error) {
 std::size_t write_entry(const Engine& engine, SortedDirectory& all, bool is_old, char* out, std::uint64_t room) {
     const char* const from = all.entries() + all.places()[all.next_place].at;
     Entry entry = head_of(from);
-    const std::string_view name = name_of(from).substr(0, kLongestName);
+    std::string_view name = name_of(from).substr(0, kLongestName);
+    Line shown;
+    if (const std::int32_t id = all.of_threads ? shown_thread(engine, name) : 0; id != 0)
+        name = shown.decimal(id).view();
     const std::size_t name_at = is_old ? kOldName : kName;
     const std::size_t bytes = (name_at + name.size() + (is_old ? 2 : 1) + 7) & ~std::size_t{7};
     if (bytes > room) return 0;

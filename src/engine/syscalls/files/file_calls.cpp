@@ -3,6 +3,7 @@
 // the kernel's are those of its last tick; so a write costs no look.
 #include <asm/unistd.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -26,6 +27,7 @@ enum class Effect : std::uint8_t {
     resizes,   ///< the content, if the answer is 0
     changes,   ///< owner, mode, attributes
     makes,     ///< a file
+    connects,  ///< makes a socket, or two
     opens,     ///< a file, which it may make or empty
     links,     ///< a second name
     renames,   ///< two names
@@ -34,6 +36,7 @@ enum class Effect : std::uint8_t {
     reports,   ///< struct stat
     reportsx,  ///< struct statx
     measures,  ///< struct statfs
+    versions,  ///< the generation of an inode, by ioctl(2)
 };
 
 constexpr std::int8_t kNone = -1;
@@ -68,9 +71,13 @@ constexpr std::array kRows{
     Row{__NR_stat, reports, kNone, 0, 1},
     Row{__NR_fstat, reports, 0, kNone, 1},
     Row{__NR_lstat, reports, kNone, 0, 1},
+    Row{__NR_ioctl, versions, 0, kNone, 2},
     Row{__NR_pwrite64, writes, 0, kNone, kNone},
     Row{__NR_writev, writes, 0, kNone, kNone},
     Row{__NR_sendfile, writes, 0, kNone, kNone},
+    Row{__NR_socket, connects, kNone, kNone, kNone},
+    Row{__NR_accept, connects, kNone, kNone, kNone},
+    Row{__NR_socketpair, connects, kNone, kNone, 3},
     Row{__NR_truncate, resizes, kNone, 0, kNone},
     Row{__NR_ftruncate, resizes, 0, kNone, kNone},
     Row{__NR_rename, renames, kNone, 0, kNone},
@@ -110,6 +117,7 @@ constexpr std::array kRows{
     Row{__NR_splice, writes, 2, kNone, kNone},
     Row{__NR_utimensat, dates, 0, 1, 2},
     Row{__NR_fallocate, resizes, 0, kNone, kNone},
+    Row{__NR_accept4, connects, kNone, kNone, kNone},
     Row{__NR_pwritev, writes, 0, kNone, kNone},
     Row{__NR_renameat2, renames, 0, 1, 2},
     Row{__NR_memfd_create, makes, kNone, kNone, kNone},
@@ -181,23 +189,45 @@ void date_directory(Call& call, const Place& place) {
         date_content(entry_of(call.engine, about), time_of_day(call.thread, true));
 }
 
-/// The run has made the file.
-void begin_file(Call& call, const Place& place, unsigned flags) {
+/// The run has made the file. A record of the call may have given it a number already.
+void begin_file(Call& call, const Place& place, unsigned flags, std::uint32_t recorded_before) {
     struct stat about{};
     const run::MadeFile file = look_at(place, flags, about) ? entry_of(call.engine, about) : run::MadeFile{};
     if (!file) return;
-    file.set_number(made_files(call.engine).new_number());
+    if (file.number() <= (run::MadeFiles::kOfRecord | recorded_before))
+        file.set_number(made_files(call.engine).new_number());
     run::FileTimes& times = file.set_times();
     times.born = times.changed = times.modified = time_of_day(call.thread, true);
     times.accessed = run::kNoFileTime;
 }
 
-void note_made(Call& call, const Row& row, long answer) {
+void note_made(Call& call, const Row& row, long answer, std::uint32_t recorded_before) {
     if (row.effect == opens || row.path == kNone)
-        begin_file(call, {static_cast<std::uint64_t>(answer), address_of("")}, AT_EMPTY_PATH);
+        begin_file(call, {static_cast<std::uint64_t>(answer), address_of("")}, AT_EMPTY_PATH, recorded_before);
     else
-        begin_file(call, place_of(call, row), AT_SYMLINK_NOFOLLOW);
+        begin_file(call, place_of(call, row), AT_SYMLINK_NOFOLLOW, recorded_before);
     if (row.path != kNone) date_directory(call, place_of(call, row));
+}
+
+/// A socket is as old as the run, as a pipe is (shown_files.cpp).
+void begin_socket(Call& call, std::uint64_t fd) {
+    struct stat about{};
+    if (!look_at({fd, address_of("")}, AT_EMPTY_PATH, about)) return;
+    run::MadeFiles& files = made_files(call.engine);
+    files.socket_device = about.st_dev;
+    const run::MadeFile socket = entry_of(call.engine, about);
+    if (!socket) return;
+    socket.set_number(files.new_number());
+    run::FileTimes& times = socket.set_times();
+    times.born = times.changed = times.modified = static_cast<std::int64_t>(call.engine.run->epoch_ns);
+    times.accessed = run::kNoFileTime;
+}
+
+void note_sockets(Call& call, const Row& row, long answer) {
+    std::uint32_t pair[2];
+    if (row.more == kNone) return begin_socket(call, static_cast<std::uint64_t>(answer));
+    if (!x86_64::guarded_copy(pair, at_address<const void>(call.argument[row.more]), sizeof pair)) return;
+    for (const std::uint32_t fd : pair) begin_socket(call, fd);
 }
 
 /// The file's owner, mode or names have changed.
@@ -342,6 +372,51 @@ void remember_file(const Call& call, const Row& row, const FileFacts& facts, con
         *place = file.entry();
 }
 
+/// Whether the kernel makes files of this type of file system when they are first looked at.
+bool is_of_kernel(std::uint64_t type) {
+    // The numbers of linux/magic.h: proc, sysfs, both cgroups, debugfs, tracefs, securityfs, nsfs, pidfs.
+    constexpr std::array<std::uint64_t, 9> kTypes{0x9fa0,     0x62656572, 0x27e0eb,   0x63677270, 0x64626720,
+                                                  0x74726163, 0x73636673, 0x6e736673, 0x50494446};
+    return std::ranges::find(kTypes, type) != kTypes.end();
+}
+
+/// The kind of file system of the open file, if it is on this device.
+run::DeviceKind kind_of_open(std::uint64_t fd, std::uint64_t device) {
+    struct statfs system{};
+    struct stat about{};
+    if (!look_at({fd, address_of("")}, AT_EMPTY_PATH, about) || about.st_dev != device ||
+        is_error(kernel_call(__NR_fstatfs, fd, address_of(&system))))
+        return run::DeviceKind::unknown;
+    return is_of_kernel(static_cast<std::uint64_t>(system.f_type)) ? run::DeviceKind::kernels : run::DeviceKind::stores;
+}
+
+/// The kind of file system that has the file of a call that reports about it, which is on `device`.
+run::DeviceKind kind_at(const Call& call, const Row& row, std::uint64_t device) {
+    const Place place = place_of(call, row);
+    char first = 0;
+    if (!x86_64::guarded_read(place.path, first) || first == 0) return kind_of_open(place.directory, device);
+    auto kind = run::DeviceKind::unknown;
+    for (const unsigned follow : {0u, unsigned{O_NOFOLLOW}}) {
+        const long fd = kernel_call(__NR_openat, place.directory, place.path, O_PATH | O_CLOEXEC | follow);
+        if (is_error(fd)) continue;
+        kind = kind_of_open(static_cast<std::uint64_t>(fd), device);
+        kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+        if (kind != run::DeviceKind::unknown) break;
+    }
+    return kind;
+}
+
+/// Whether the file of the call is one that the kernel makes when it is looked at. Asked once for each file system.
+bool has_no_times(const Call& call, const Row& row, std::uint64_t device) {
+    if (major(device) != 0) return false;  // a disk
+    run::MadeFiles& files = made_files(call.engine);
+    const std::uint32_t number = files.devices.number_of(device);
+    if (number == 0) return false;
+    run::DeviceKind& kind = files.device_kind[number - 1];
+    if (kind == run::DeviceKind::unknown) kind = kind_at(call, row, device);
+    return kind == run::DeviceKind::kernels;
+}
+
 void show_stat(const Call& call, const Row& row) {
     const std::uint64_t to = call.argument[row.more];
     struct stat about;
@@ -352,7 +427,8 @@ void show_stat(const Call& call, const Row& row) {
                     .accessed = ns_of_file(about.st_atim.tv_sec, about.st_atim.tv_nsec),
                     .modified = ns_of_file(about.st_mtim.tv_sec, about.st_mtim.tv_nsec),
                     .changed = ns_of_file(about.st_ctim.tv_sec, about.st_ctim.tv_nsec),
-                    .born = 0};
+                    .born = 0,
+                    .of_kernel = has_no_times(call, row, about.st_dev)};
     remember_file(call, row, facts, show_file(call.engine, facts));
     about.st_ino = facts.inode;
     about.st_dev = shown_device(call.engine, about.st_dev);
@@ -373,7 +449,8 @@ void show_statx(const Call& call, const Row& row) {
                     .accessed = time(about.stx_atime),
                     .modified = time(about.stx_mtime),
                     .changed = time(about.stx_ctime),
-                    .born = time(about.stx_btime)};
+                    .born = time(about.stx_btime),
+                    .of_kernel = has_no_times(call, row, makedev(about.stx_dev_major, about.stx_dev_minor))};
     remember_file(call, row, facts, show_file(call.engine, facts));
     about.stx_ino = facts.inode;
     const std::uint64_t device = shown_device(call.engine, facts.device);
@@ -386,6 +463,13 @@ void show_statx(const Call& call, const Row& row) {
     store_time(facts.changed, about.stx_ctime.tv_sec, about.stx_ctime.tv_nsec);
     if ((about.stx_mask & STATX_BTIME) != 0) store_time(facts.born, about.stx_btime.tv_sec, about.stx_btime.tv_nsec);
     x86_64::guarded_copy(at_address<void>(to), &about, sizeof about);
+}
+
+void show_generation(const Call& call, const Row& row) {
+    const auto request = static_cast<std::uint32_t>(call.argument[1]);
+    if (request == FS_IOC_GETVERSION || request == FS_IOC32_GETVERSION)
+        x86_64::guarded_copy(at_address<void>(call.argument[row.more]), &run::kShownGeneration,
+                             sizeof run::kShownGeneration);
 }
 
 /// Shows a file system of 64 GiB and 4 Mi files, half of which are free. A file system without a size, as /proc, has
@@ -422,6 +506,8 @@ run::MadeFile remembered_file(const Call& call, std::uint64_t fd) {
 FileCall::FileCall(Call& call) : call_(call) {
     if (call.number >= kIndexOf.size() || kIndexOf[call.number] == 0) return;
     row_ = &kRows[kIndexOf[call.number] - 1];
+    if (row_->effect == makes || row_->effect == opens)
+        recorded_ = __atomic_load_n(&made_files(call.engine).numbers_of_records, __ATOMIC_RELAXED);
     struct stat about{};
     if (row_->effect == opens) {
         const std::uint64_t flags = open_flags(call, *row_);
@@ -460,7 +546,9 @@ void FileCall::finish_row(long answer) {
             return;
         case opens: return note_opened(answer);
         case removes: return note_removed(call_, *row_, removed_);
-        case makes: return note_made(call_, *row_, answer);
+        case connects: return note_sockets(call_, *row_, answer);
+        case makes: return note_made(call_, *row_, answer, recorded_);
+        case versions: return show_generation(call_, *row_);
         case links:
         case renames: return note_names(call_, *row_);
         case resizes:
@@ -473,9 +561,9 @@ void FileCall::note_opened(long answer) {
     const std::uint64_t flags = open_flags(call_, *row_);
     const auto fd = static_cast<std::uint64_t>(answer);
     if ((flags & O_TMPFILE) == O_TMPFILE)
-        begin_file(call_, {fd, address_of("")}, AT_EMPTY_PATH);
+        begin_file(call_, {fd, address_of("")}, AT_EMPTY_PATH, recorded_);
     else if (!was_there_)
-        note_made(call_, *row_, answer);
+        note_made(call_, *row_, answer, recorded_);
     else if ((flags & O_TRUNC) != 0)
         note_written(call_, fd);
 }

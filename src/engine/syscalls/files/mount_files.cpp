@@ -9,9 +9,10 @@
 
 #include <algorithm>
 
+#include "engine/freestanding/copied_text.h"
 #include "engine/freestanding/memory_file.h"
-#include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
+#include "engine/shown_ids.h"
 #include "engine/syscalls/made_files.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -25,56 +26,8 @@ constexpr std::string_view kFdinfo = "fdinfo/";
 /// Groups of mounts that share changes are counted apart from mounts.
 constexpr std::uint64_t kIsPeerGroup = std::uint64_t{1} << 40;
 
-/// Takes the next line or word, which `end` ends, from `rest`.
-std::string_view take(std::string_view& rest, char end) {
-    const std::size_t length = std::min(rest.find(end), rest.size());
-    const std::string_view piece = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-    return piece;
-}
-
-/// A text in reserved memory, and beside it what is made of it.
-class Copy {
-  public:
-    Copy() : room_(static_cast<char*>(reserve_pages(2 * kRoom))) {}
-    ~Copy() {
-        if (room_ != nullptr) release_pages(room_, 2 * kRoom);
-    }
-    Copy(const Copy&) = delete;
-    Copy& operator=(const Copy&) = delete;
-
-    /// Reads the whole file. Returns its length or a negated errno.
-    long read(std::uint64_t fd) {
-        if (room_ == nullptr) return -ENOMEM;
-        long got = 0;
-        do {
-            got = kernel_call(__NR_read, fd, address_of(room_ + length_), kRoom - length_);
-            if (got > 0) length_ += static_cast<std::size_t>(got);
-        } while (got > 0 && length_ < kRoom);
-        return is_error(got) ? got : static_cast<long>(length_);
-    }
-    std::string_view original() const { return {room_, length_}; }
-    std::string_view made() const { return {room_ + kRoom, made_}; }
-
-    void put(std::string_view text) {
-        const std::size_t bytes = std::min(text.size(), kRoom - made_);
-        __builtin_memcpy(room_ + kRoom + made_, text.data(), bytes);
-        made_ += bytes;
-    }
-    void put(std::uint64_t value) {
-        Line digits;
-        put(digits.decimal(static_cast<std::int64_t>(value)).view());
-    }
-
-  private:
-    static constexpr std::size_t kRoom = std::size_t{4} << 20;  // only as much is touched as the file is long
-    char* room_;
-    std::size_t length_ = 0;
-    std::size_t made_ = 0;
-};
-
 /// "254:1"
-void put_device(const Engine& engine, std::string_view word, Copy& out) {
+void put_device(const Engine& engine, std::string_view word, CopiedText& out) {
     std::uint64_t major_number = 0;
     std::uint64_t minor_number = 0;
     std::string_view rest = word;
@@ -89,7 +42,7 @@ void put_device(const Engine& engine, std::string_view word, Copy& out) {
 }
 
 /// "shared:2", "master:2", "propagate_from:2", "unbindable"
-void put_peers(const Engine& engine, std::string_view word, Copy& out) {
+void put_peers(const Engine& engine, std::string_view word, CopiedText& out) {
     std::string_view rest = word;
     std::uint64_t group = 0;
     take(rest, ':');
@@ -100,7 +53,7 @@ void put_peers(const Engine& engine, std::string_view word, Copy& out) {
 }
 
 /// "36 35 254:1 ROOT PLACE OPTIONS PEERS - TYPE SOURCE OPTIONS"
-void put_mount(const Engine& engine, std::string_view line, Copy& out) {
+void put_mount(const Engine& engine, std::string_view line, CopiedText& out) {
     constexpr unsigned kIds = 2, kDevice = 2, kFirstPeers = 6;
     bool are_peers = true;
     for (unsigned field = 0; !line.empty(); ++field) {
@@ -127,26 +80,81 @@ std::uint64_t inode_at(const Engine& engine, const char* path) {
     return shown_inode(engine, about.st_dev, about.st_ino, about.st_mode);
 }
 
-/// A line of fdinfo: "mnt_id:\t15". `path`: of the descriptor.
-void put_fact(const Engine& engine, std::string_view line, const char* path, Copy& out) {
-    std::string_view rest = line;
-    std::uint64_t number = 0;
-    const std::string_view name = take(rest, '\t');
-    if ((name != "mnt_id:" && name != "ino:") || !take_decimal(rest, number)) return out.put(line);
-    const std::uint64_t inode = name == "ino:" ? inode_at(engine, path) : 0;
-    out.put(name);
-    out.put("\t");
-    out.put(name == "mnt_id:" ? shown_mount(engine, number) : inode != 0 ? inode : number);
+/// The hexadecimal number after `name` in the line, and where its digits are. False: there is none.
+struct HexField {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::uint64_t value = 0;
+
+    static bool find(std::string_view line, std::string_view name, HexField& out) {
+        constexpr std::string_view kDigits = "0123456789abcdef";
+        const std::size_t at = line.find(name);
+        if (at == std::string_view::npos) return false;
+        out.begin = at + name.size();
+        out.end = std::min(line.find_first_not_of(kDigits, out.begin), line.size());
+        out.value = 0;
+        for (std::size_t i = out.begin; i < out.end; ++i) out.value = out.value << 4 | kDigits.find(line[i]);
+        return out.end > out.begin;
+    }
+};
+
+void put_hex(std::uint64_t value, Line& out) {
+    char digits[16];
+    std::size_t count = 0;
+    do digits[count++] = "0123456789abcdef"[value & 15];
+    while ((value >>= 4) != 0);
+    while (count > 0) out.text({&digits[--count], 1});
+}
+
+/// A line about a file that an epoll or inotify descriptor watches: "inotify wd:1 ino:a740a3 sdev:fe00000 … f_handle:…"
+/// (inotify_fdinfo() and ep_show_fdinfo() of Linux). The handle has the kernel's inode in it. Empty: another line.
+Line shown_watch(const Engine& engine, std::string_view line) {
+    constexpr unsigned kMinorBits = 20;  // of the kernel's dev_t
+    Line shown;
+    HexField inode, device, handle;
+    if (!HexField::find(line, " ino:", inode) || !HexField::find(line, " sdev:", device) || device.begin < inode.end)
+        return shown;
+    const std::uint64_t kernels = makedev(static_cast<unsigned>(device.value >> kMinorBits),
+                                          static_cast<unsigned>(device.value & ((1u << kMinorBits) - 1)));
+    const std::uint64_t number = shown_device(engine, kernels);
+    const std::size_t end = HexField::find(line, " f_handle:", handle) ? handle.begin : line.size();
+    shown.text(line.substr(0, inode.begin));
+    put_hex(shown_inode(engine, kernels, inode.value, 0), shown);
+    shown.text(piece_of(line, inode.end, device.begin));
+    put_hex(std::uint64_t{major(number)} << kMinorBits | minor(number), shown);
+    shown.text(piece_of(line, device.end, end));
+    for (std::size_t i = end; i < line.size(); ++i) shown.text("0");
+    return shown;
 }
 
 }  // namespace
+
+Line shown_fact(const Engine& engine, std::string_view line, const char* path) {
+    Line shown;
+    std::string_view rest = line;
+    std::uint64_t number = 0;
+    const std::string_view name = take(rest, '\t');
+    if (name == line) return shown_watch(engine, line);
+    const bool is_id = name == "Pid:" || name == "NSpid:";  // of a pidfd
+    if ((name != "mnt_id:" && name != "ino:" && !is_id) || !take_decimal(rest, number)) return shown;
+    if (is_id && !rest.empty()) return shown;
+    if (is_id) {
+        const std::int32_t id = turns::shown_of(engine, static_cast<std::int32_t>(number));
+        shown.text(name).text("\t").decimal(id);
+        return shown;
+    }
+    const std::uint64_t inode = name == "ino:" ? inode_at(engine, path) : 0;
+    number = name == "mnt_id:" ? shown_mount(engine, number) : inode != 0 ? inode : number;
+    shown.text(name).text("\t").decimal(static_cast<std::int64_t>(number));
+    return shown;
+}
 
 bool is_mount_file(const ProcPath& path) {
     return path.pid != 0 && (path.rest == "mountinfo" || path.rest.starts_with(kFdinfo));
 }
 
 long copy_mount_file(const Engine& engine, const ProcPath& path, std::uint64_t fd, std::uint64_t flags) {
-    Copy copy;
+    CopiedText copy;
     if (const long error = copy.read(fd); is_error(error)) return error;
     std::string_view number = path.rest;
     number.remove_prefix(std::min(kFdinfo.size(), number.size()));
@@ -154,10 +162,13 @@ long copy_mount_file(const Engine& engine, const ProcPath& path, std::uint64_t f
     of_descriptor.text("/proc/").decimal(path.pid).text("/fd/").text(number).text(std::string_view{"\0", 1});
     for (std::string_view rest = copy.original(); !rest.empty();) {
         const std::string_view line = take(rest, '\n');
-        if (path.rest == "mountinfo")
+        if (path.rest == "mountinfo") {
             put_mount(engine, line, copy);
-        else  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
-            put_fact(engine, line, of_descriptor.view().data(), copy);
+        } else {
+            // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
+            const Line shown = shown_fact(engine, line, of_descriptor.view().data());
+            copy.put(shown.view().empty() ? line : shown.view());
+        }
         copy.put("\n");
     }
     return make_memory_file("mounts", copy.made(), flags);

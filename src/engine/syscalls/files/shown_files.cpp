@@ -65,12 +65,11 @@ std::int64_t real_file_time(const Engine& engine, std::int64_t shown) {
 
 std::uint64_t shown_inode(const Engine& engine, std::uint64_t device, std::uint64_t inode, unsigned mode) {
     const run::MadeFile file = numbered_entry(engine, device, inode, mode);
-    return file ? run::kFirstShownInode + file.number() - 1 : inode;
+    return file ? file.shown_inode() : inode;
 }
 
 std::uint64_t shown_device(const Engine& engine, std::uint64_t device) {
-    const std::uint32_t number = made_files(engine).devices.number_of(device);
-    return number != 0 ? makedev(0, number) : device;
+    return made_files(engine).shown_device(device);
 }
 
 std::uint64_t shown_mount(const Engine& engine, std::uint64_t mount) {
@@ -83,11 +82,13 @@ run::MadeFile show_file(const Engine& engine, FileFacts& facts) {
     run::FileTimes known;
     if (file) {
         known = file.times();
-        facts.inode = run::kFirstShownInode + file.number() - 1;
+        facts.inode = file.shown_inode();
     }
     facts.modified = either(known.modified, shown_file_time(engine, facts.modified));
     facts.changed = either(known.changed, shown_file_time(engine, facts.changed));
     facts.born = either(known.born, shown_file_time(engine, facts.born));
+    // A file without a type describes a process or the like (pidfd_open(2)), which may be older than the run.
+    if (facts.of_kernel || (facts.mode & S_IFMT) == 0) facts.modified = facts.changed = facts.born = epoch_of(engine);
     facts.accessed = either(known.accessed, facts.modified);
     return file;
 }

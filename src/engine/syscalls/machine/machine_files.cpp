@@ -12,6 +12,7 @@
 
 #include "engine/freestanding/memory_file.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/machine/counter_files.h"
 #include "engine/syscalls/machine/file_text.h"
 #include "engine/syscalls/machine/process_files.h"
 #include "engine/syscalls/machine_names.h"
@@ -225,6 +226,9 @@ constexpr std::array kGroupFiles{
     TextRow{"cpu.cfs_quota_us", "-1\n"},
     TextRow{"cpu.cfs_period_us", "100000\n"},
     TextRow{"cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n"},
+    TextRow{"cpu.pressure", kNoPressure},
+    TextRow{"io.pressure", kNoPressure},
+    TextRow{"memory.pressure", kNoPressure},
     TextRow{"cpuacct.usage", kNothing},
     TextRow{"cpuacct.usage_percpu", kNothing},
 };
@@ -273,13 +277,15 @@ bool open_machine_file(Call& call, unsigned path, std::uint64_t flags, long& ans
     const ProcPath at = parse_proc_path(name);
     FileText text;
     const bool of_machine = put_file(call.thread, name, text);
-    if (!of_machine && !is_process_file(at) && !is_mount_file(at)) return false;
+    const bool of_counters = !of_machine && is_counter_file(name);
+    if (!of_machine && !of_counters && !is_process_file(at) && !is_mount_file(at)) return false;
     answer = call.pass_to_kernel();  // it has to be there, and the program has to be allowed to read it
     if (is_error(answer) || answer == kRestartSyscall) return true;
-    if (is_mount_file(at)) {
-        const long copy = copy_mount_file(call.engine, at, static_cast<std::uint64_t>(answer), flags);
-        kernel_call(__NR_close, static_cast<std::uint64_t>(answer));
-        answer = copy;
+    if (of_counters || is_mount_file(at)) {
+        const auto fd = static_cast<std::uint64_t>(answer);
+        answer =
+            of_counters ? copy_counter_file(call.engine, name, fd, flags) : copy_mount_file(call.engine, at, fd, flags);
+        kernel_call(__NR_close, fd);
         return true;
     }
     if (!of_machine && !put_process_file(call.thread, name, static_cast<std::uint64_t>(answer), text)) {

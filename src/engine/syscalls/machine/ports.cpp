@@ -120,6 +120,10 @@ run::ShownPorts& shown_ports(const Engine& engine) {
     return ports;
 }
 
+std::uint16_t shown_port(const Engine& engine, std::uint16_t real) {
+    return real != 0 ? shown_port(shown_ports(engine), real) : real;
+}
+
 PortCall::PortCall(Call& call) : call_(call) {
     if (call.number > kHighest || kIndexOf[call.number] == 0) return;
     row_ = &kRows[kIndexOf[call.number] - 1];
@@ -174,7 +178,7 @@ void PortCall::show_port(std::uint64_t at, std::uint64_t bytes) const {
         (start[0] != AF_INET && start[0] != AF_INET6))
         return;
     const std::uint16_t real = swapped(start[1]);
-    const std::uint16_t shown = real != 0 ? shown_port(shown_ports(call_.engine), real) : real;
+    const std::uint16_t shown = shown_port(call_.engine, real);
     if (shown == real) return;
     start[1] = swapped(shown);
     x86_64::guarded_copy(at_address<void>(at), start, sizeof start);

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "engine/engine.h"
+#include "engine/freestanding/copied_text.h"
+#include "engine/freestanding/idle_text.h"
 #include "engine/shown_ids.h"
 #include "engine/syscalls/machine_files.h"
 #include "engine/threads/run_records.h"
@@ -14,14 +16,6 @@
 namespace anyperf::engine {
 
 namespace {
-
-/// Takes the next line or word, which `end` ends, from `rest`.
-std::string_view take(std::string_view& rest, char end) {
-    const std::size_t length = std::min(rest.find(end), rest.size());
-    const std::string_view piece = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-    return piece;
-}
 
 /// An id in a text of the kernel's.
 void put_id(const Engine& engine, FileText& out, std::string_view text) {
@@ -126,10 +120,33 @@ void put_process_status(const Thread& thread, std::int32_t pid, std::string_view
     }
 }
 
+/// /proc/PID/sched: "NAME (ID, #threads: 1)" and lines "NAME : NUMBER".
+void put_schedule(const Engine& engine, std::string_view text, FileText& out) {
+    const std::string_view first = take(text, '\n');
+    const std::size_t id = first.rfind('(') + 1;
+    out.text(first.substr(0, id));
+    const std::string_view rest = after(first, id);
+    const std::size_t length = std::min(rest.find(','), rest.size());
+    put_id(engine, out, rest.substr(0, length));
+    out.text(after(rest, length)).text("\n");
+    put_idle(text, out);
+}
+
+/// /proc/PID/smaps_rollup: the addresses as they are, then how much memory is used.
+void put_rollup(std::string_view text, FileText& out) {
+    out.text(take(text, '\n')).text("\n");
+    while (!text.empty()) {
+        const std::size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
+        put_no_usage(text.substr(0, length), out);
+        text.remove_prefix(length);
+    }
+}
+
 }  // namespace
 
 bool is_process_file(const ProcPath& path) {
-    constexpr std::array<std::string_view, 5> kNames{"stat", "status", "statm", "io", "schedstat"};
+    constexpr std::array<std::string_view, 7> kNames{"stat",      "status", "statm",       "io",
+                                                     "schedstat", "sched",  "smaps_rollup"};
     return path.pid != 0 && std::ranges::find(kNames, path.rest) != kNames.end();
 }
 
@@ -151,6 +168,10 @@ bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, F
         put_process_status(thread, at.pid, text, out);
     else if (at.rest == "statm")
         out.text("25600 2560 1024 100 0 2560 0\n");
+    else if (at.rest == "sched")
+        put_schedule(engine, text, out);
+    else if (at.rest == "smaps_rollup")
+        put_rollup(text, out);
     else if (at.rest == "schedstat")
         out.decimal(cpu_ns).text(" 0 1\n");
     else

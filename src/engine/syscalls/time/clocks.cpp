@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/timex.h>
 #include <time.h>
 
 #include "engine/syscalls/handlers.h"
@@ -50,6 +51,24 @@ void replace_usage(std::uint64_t address, std::uint64_t ns) {
     if (address != 0) x86_64::guarded_write(address, usage);
 }
 
+/// What adjtimex(2) reports of a clock that nobody has adjusted. Returns the call's answer.
+long show_adjustment(Thread& thread, std::uint64_t address, long answer) {
+    timex about{};
+    if (is_error(answer) || !has_virtual_clock(*thread.engine) || !x86_64::guarded_read(address, about)) return answer;
+    constexpr long kUnknownError = 16'000'000;  // µs; NTP_PHASE_LIMIT of Linux
+    const unsigned modes = about.modes;
+    about = {};
+    about.modes = modes;
+    about.maxerror = about.esterror = kUnknownError;
+    about.status = STA_UNSYNC;
+    about.constant = 2;
+    about.precision = 1;
+    about.tolerance = 32'768'000;
+    about.time = timeval_of(time_of_day(thread));
+    about.tick = 10'000;
+    return x86_64::guarded_write(address, about) ? TIME_ERROR : -EFAULT;
+}
+
 }  // namespace
 
 void make_usage_virtual(const Thread& thread, std::int32_t child, std::uint64_t usage, bool reaped) {
@@ -89,6 +108,17 @@ long clock_getres(Call& call) {
     const bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
     return call.argument[1] == 0 || x86_64::guarded_write(call.argument[1], timespec{0, coarse ? kTick : 1}) ? 0
                                                                                                              : -EFAULT;
+}
+
+long adjtimex(Call& call) {
+    const long answer = call.pass_to_kernel();
+    return show_adjustment(call.thread, call.argument[0], answer);
+}
+
+long clock_adjtime(Call& call) {
+    const long answer = call.pass_to_kernel();
+    const auto clock = static_cast<std::int32_t>(call.argument[0]);
+    return clock == CLOCK_REALTIME ? show_adjustment(call.thread, call.argument[1], answer) : answer;
 }
 
 long gettimeofday(Call& call) {

@@ -1,0 +1,121 @@
+// socket_lists.cpp: the lines of the kernel's lists: tcp4_seq_show(), udp4_seq_show() and unix_seq_show() of Linux.
+#include "engine/syscalls/machine/socket_lists.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/freestanding/pages.h"
+#include "engine/syscalls/made_files.h"
+#include "engine/syscalls/ports.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+/// A socket of the run.
+struct Listed {
+    std::uint64_t inode;  ///< as programs see it
+    std::string_view line;
+};
+
+/// The words of a line, up to kMost.
+struct Words {
+    static constexpr std::size_t kMost = 24;
+    std::array<std::string_view, kMost> word;
+    std::size_t count = 0;
+
+    explicit Words(std::string_view line) {
+        while (count < kMost) {
+            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+            if (line.empty()) break;
+            word[count++] = take(line, ' ');
+        }
+    }
+};
+
+/// The word of a line that is the inode number, counted from 0.
+constexpr std::size_t kInternetInode = 9;  // sl local remote st queues timer retrnsmt uid timeout inode
+constexpr std::size_t kLocalInode = 6;     // Num RefCount Protocol Flags Type St Inode
+
+/// Puts "ADDRESS:PORT", where the port has four hexadecimal digits.
+void put_address(const Engine& engine, std::string_view word, CopiedText& out) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    const std::size_t colon = word.rfind(':') + 1;
+    std::uint32_t port = 0;
+    for (const char digit : piece_of(word, colon, word.size()))
+        port = port << 4 | static_cast<std::uint32_t>(kDigits.find(digit) & 15);
+    port = shown_port(engine, static_cast<std::uint16_t>(port));
+    out.text(word.substr(0, colon));
+    for (int shift = 12; shift >= 0; shift -= 4) out.text({&kDigits[port >> shift & 15], 1});
+}
+
+/// "   0: LOCAL REMOTE ST QUEUES 00:00000000 00000000  UID 0 INODE 1 ADDRESS" and for TCP five figures of its timers.
+void put_internet(const Engine& engine, std::uint64_t number, const Words& words, std::uint64_t inode,
+                  CopiedText& out) {
+    constexpr std::size_t kOfUdp = 13;
+    out.text(number < 10 ? "   " : number < 100 ? "  " : number < 1000 ? " " : "");
+    out.put(number);
+    out.text(": ");
+    put_address(engine, words.word[1], out);
+    out.text(" ");
+    put_address(engine, words.word[2], out);
+    out.text(" ").text(words.word[3]).text(" ").text(words.word[4]).text(" 00:00000000 00000000 ");
+    out.text(words.word[7]).text(" 0 ");
+    out.put(inode);
+    out.text(" 1 0000000000000000").text(words.count > kOfUdp ? " 100 0 0 10 0\n" : " 0\n");
+}
+
+/// "0000000000000000: REFCOUNT PROTOCOL FLAGS TYPE ST INODE NAME"
+void put_local(const Words& words, std::uint64_t inode, CopiedText& out) {
+    out.text("0000000000000000:");
+    for (std::size_t i = 1; i < kLocalInode; ++i) out.text(" ").text(words.word[i]);
+    out.text(" ");
+    out.put(inode);
+    if (words.count > kLocalInode + 1) {
+        // A name may have blanks.
+        const std::string_view last = words.word[words.count - 1];
+        const char* const begin = words.word[kLocalInode + 1].data();
+        out.text(" ").text({begin, static_cast<std::size_t>(last.data() + last.size() - begin)});
+    }
+    out.text("\n");
+}
+
+/// Collects the sockets of the run. Returns how many there are.
+std::size_t collect(const Engine& engine, std::string_view rest, std::size_t inode_at, Listed* listed,
+                    std::size_t most) {
+    run::MadeFiles& files = made_files(engine);
+    std::size_t count = 0;
+    while (!rest.empty() && count < most) {
+        const std::string_view line = take(rest, '\n');
+        const Words words{line};
+        std::uint64_t inode = 0;
+        if (words.count <= inode_at) continue;
+        if (std::string_view digits = words.word[inode_at]; !take_decimal(digits, inode) || inode == 0) continue;
+        if (const run::MadeFile file = files.find(files.socket_device, inode, false); file && file.number() != 0)
+            listed[count++] = {file.shown_inode(), line};
+    }
+    std::sort(listed, listed + count, [](const Listed& a, const Listed& b) { return a.inode < b.inode; });
+    return count;
+}
+
+}  // namespace
+
+void put_own_sockets(const Engine& engine, bool local, CopiedText& list) {
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    std::string_view rest = list.original();
+    list.text(take(rest, '\n')).text("\n");
+    if (made_files(engine).socket_device == 0) return;
+    auto* const listed = static_cast<Listed*>(reserve_pages(kMost * sizeof(Listed)));
+    if (listed == nullptr) return;
+    const std::size_t count = collect(engine, rest, local ? kLocalInode : kInternetInode, listed, kMost);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Words words{listed[i].line};
+        if (local)
+            put_local(words, listed[i].inode, list);
+        else
+            put_internet(engine, i, words, listed[i].inode, list);
+    }
+    release_pages(listed, kMost * sizeof(Listed));
+}
+
+}  // namespace anyperf::engine
