@@ -46,19 +46,23 @@ struct Search {
     Found found = Found::nothing;
 };
 
+/// Asked where there is no room: an address without an instruction must not cause a flush.
+bool begins_with_instruction(const x86_64::CodeBytes& code) {
+    x86_64::Instruction first;
+    return decode(code.at, code.size, first) == x86_64::DecodeStatus::ok;
+}
+
 /// Translates `code`. Precondition: no thread can change the bytes meanwhile.
 Found translate(Search& search, const x86_64::CodeBytes& code) {
     Engine& engine = *search.thread.engine;
-    x86_64::Instruction first;
-    // Decoded before an arena is taken: an address without an instruction must not cause a flush.
-    if (decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return Found::nothing;
     Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
-    if (arena == nullptr) return Found::no_room;
+    if (arena == nullptr) return begins_with_instruction(code) ? Found::no_room : Found::nothing;
     x86_64::Translation translation{engine.cache,           *arena,        engine.counting,   engine.tuples,
                                     engine.instrumentation, &engine.exact, search.relocations};
     if (search.arrival != Arrival::other) translation.count_executions();
     search.block = translation.run(code, search.limit, search.arrival == Arrival::indirect);
-    return search.block != nullptr ? Found::block : Found::no_room;
+    if (search.block != nullptr) return Found::block;
+    return translation.found_instructions() ? Found::no_room : Found::nothing;
 }
 
 /// Copies code by aligned words. So if another thread changes it by one aligned store, the copy has the old or the new

@@ -20,9 +20,9 @@ models::Machine four_wide() {
 std::vector<InstructionCost> all_costs_of(const Bytes& code, const models::Machine& machine) {
     DecodedBlock block;
     decode_block({0x1000, code.data(), code.size()}, kLongestBlock, block);
-    InstructionCosts costs{};
+    InstructionCosts costs;
     cost_segment(block, 0, block.segment_end(0), code.data(), machine, costs);
-    return {costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(block.count)};
+    return {costs.data(), costs.data() + block.count};
 }
 
 std::vector<unsigned> costs_of(const Bytes& code, const models::Machine& machine) {

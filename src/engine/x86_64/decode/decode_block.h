@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/freestanding/unset_array.h"
 #include "engine/memory/executable_map.h"
 #include "engine/x86_64/decode/decode.h"
 #include "engine/x86_64/decode/instruction.h"
@@ -21,7 +22,7 @@ struct DecodedBlock {
     std::uint64_t pc = 0;
     std::uint64_t end = 0;  ///< address after the last instruction
     std::size_t count = 0;
-    Instruction instructions[kLongestBlock];
+    UnsetArray<Instruction, kLongestBlock> instructions;  ///< the first `count` are set
 
     bool ends_in_control() const { return count > 0 && instructions[count - 1].control != Control::none; }
     /// Index after the last instruction of the segment that begins with instruction `first`.

@@ -156,7 +156,7 @@ std::uint64_t Translation::find_safe_returns() const {
 bool Translation::begin_trace(const TracePath& path) {
     decode_path(path);
     if (decoded_.count == 0 || !is_plain()) return false;
-    if (needs_costs()) compute_costs();
+    compute_costs();
     if (!fits_tuple()) return false;
     safe_returns_ = find_safe_returns();
     id_ = cache_.blocks.allocate();

@@ -126,7 +126,7 @@ void Translation::emit_side_exit(const Instruction& instruction, std::uint64_t a
         predict_conditional(address, target, target != next);
         emit_direct_exit(target);
         hot_.bind_far(not_taken);
-        const auto index = static_cast<std::size_t>(&instruction - decoded_.instructions);
+        const auto index = static_cast<std::size_t>(&instruction - decoded_.instructions.data());
         const bool is_last = index + 1 == decoded_.count;
         predict_conditional(address, next, false, is_last ? DecodedTail{} : DecodedTail{&decoded_, index + 1});
     } else {

@@ -377,7 +377,7 @@ void divide_busy(const SegmentCode& segment, const models::Machine& machine, Ins
 void cost_segment(const DecodedBlock& block, std::size_t first, std::size_t end, const std::uint8_t* code,
                   const models::Machine& machine, InstructionCosts& out) {
     SegmentCode segment;
-    segment.instructions = block.instructions + first;
+    segment.instructions = block.instructions.data() + first;
     segment.count = end - first;
     Throughput throughput{machine.pipeline};
     std::uint64_t offset = 0;

@@ -19,9 +19,9 @@
 // of its tuple (run/tuple_counts.h), of which there are few.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
+#include "engine/freestanding/unset_array.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode_block.h"
 #include "models/machine.h"
@@ -42,9 +42,9 @@ struct InstructionCost {
     std::uint8_t resolving = 0;
 };
 
-/// The cost of each instruction of a block. The cost of a segment is their sum. No segment's first instructions are
-/// busy for longer than they cost.
-using InstructionCosts = std::array<InstructionCost, kLongestBlock>;
+/// The cost of each instruction of a block, of which those are set that were computed. The cost of a segment is their
+/// sum. No segment's first instructions are busy for longer than they cost.
+using InstructionCosts = UnsetArray<InstructionCost, kLongestBlock>;
 
 /// Computes the costs of the instructions from `first` up to `end`, which are one segment. `code`: the bytes of
 /// instruction `first`.

@@ -94,6 +94,10 @@ run::Tuple Translation::tuple_of(std::size_t first) const {
 }
 
 void Translation::compute_costs() {
+    if (!needs_costs()) {
+        for (std::size_t i = 0; i < decoded_.count; ++i) costs_[i] = {};
+        return;
+    }
     std::uint64_t address = decoded_.pc;
     for (std::size_t first = 0; first < decoded_.count;) {
         const std::size_t end = decoded_.segment_end(first);

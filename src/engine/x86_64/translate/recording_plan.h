@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/freestanding/unset_array.h"
 #include "engine/x86_64/cpu/registers.h"
 #include "engine/x86_64/decode/instruction.h"
 
@@ -33,7 +34,7 @@ struct RecordingPlan {
 
     std::array<Known, kRegisters + 1> known{};
     std::array<std::uint8_t, kRegisters> at_start{};  ///< by register: the word that the prologue writes it to; 0: none
-    std::array<Capture, kMostWords> captures{};
+    UnsetArray<Capture, kMostWords> captures;  ///< the first `capture_count` are set
     RegisterSet loaded = 0;  ///< registers whose value follows from one that the segment has loaded
     std::size_t capture_count = 0;
     std::size_t next_capture = 0;   ///< the first that has not been emitted

@@ -47,7 +47,6 @@ void Translation::decode_instructions(std::uint16_t limit) {
     const bool whole = limit == 0 || path_step_;
     const std::size_t most = single_instruction_ ? 1 : whole ? kLongestBlock : limit;
     decode_block(code_, needs_costs() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
-    if (!needs_costs()) return;
     compute_costs();
     for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
 }
@@ -70,12 +69,13 @@ void Translation::end_step() {
     }
 }
 
-/// Decodes the block and allocates its records. False if there is no record left. Successive blocks begin with
+/// Decodes the block and allocates its records. False if there is no instruction, or no record left. Successive blocks begin with
 /// different lanes, see kLanes in run/live_counters.h.
 bool Translation::begin_block(std::uint16_t limit) {
     single_instruction_ = limit == kSingleInstruction;
     path_step_ = limit == kPathStep;
     decode_instructions(limit);
+    if (decoded_.count == 0) return false;
     if (!single_instruction_) end_before_breakpoint();
     end_after_unpaired_call();
     path_step_ ? end_step() : end_before_translated();
@@ -147,11 +147,7 @@ void Translation::emit_instructions() {
         address = address_after(i, address);
     }
     mark(decoded_.count, Mark::kNone);
-    // No valid instruction: the engine sends the CPU there, which raises the fault itself.
-    if (decoded_.count == 0)
-        emit_emulated(Instruction{.control = Control::interrupt}, decoded_.pc);
-    else if (!decoded_.ends_in_control())
-        emit_direct_exit(address);
+    if (!decoded_.ends_in_control()) emit_direct_exit(address);
     emit_call_tails();
     emit_trace_exits();
 }

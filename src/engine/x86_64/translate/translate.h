@@ -33,6 +33,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/exact/state.h"
+#include "engine/freestanding/unset_array.h"
 #include "engine/x86_64/cpu/thread.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode_block.h"
@@ -129,12 +130,15 @@ class Translation {
           cold_(arena.cold(), arena.to_writable()) {}
 
     /// Returns the translated block: its records and its code are complete, but it is not in the cache's table
-    /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full.
+    /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full, or if the code does not
+    /// begin with an instruction.
     /// `limit`: the block ends after so many instructions; 0: an ordinary block; kSingleInstruction: after one
     /// instruction, without access checks or breakpoints. A block with a limit charges lane 0 only. `indirect_entry`:
     /// the block begins with an indirect entry, which is not yet in the table. Preconditions: the cache's lock is held;
     /// the bytes of `code` do not change during the call.
     Block* run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry);
+    /// After run(): whether the code begins with an instruction.
+    bool found_instructions() const { return decoded_.count != 0; }
 
     /// The block may begin a loop or a function: it counts its executions, if there are traces. Call it before run().
     void count_executions() { counts_executions_ = true; }
@@ -373,7 +377,7 @@ class Translation {
     DecodedBlock decoded_;
     Block* block_ = nullptr;
     BlockId id_ = 0;
-    InstructionCosts costs_{};                        ///< of the block's instructions, if needs_costs()
+    InstructionCosts costs_;                          ///< of the block's instructions; 0 unless needs_costs()
     std::int32_t resolving_ = 0;                      ///< of the instruction that is being translated (cost.h)
     bool out_of_records_ = false;                     ///< no room for an exit: the block can't be used
     RecordingPlan plan_;                              ///< of the current segment, while accesses are recorded
@@ -385,7 +389,7 @@ class Translation {
     std::array<std::uint64_t, kMostPieces> returns_;  ///< of calls in the trace that have not returned there
     std::size_t depth_ = 0;                           ///< number of `returns_`
     std::uint64_t safe_returns_ = 0;                  ///< by index: returns in the trace that need no check
-    std::array<Mark, kLongestBlock + 1> marks_;
+    UnsetArray<Mark, kLongestBlock + 1> marks_;
     std::array<TraceExit, TracePath::kMost> trace_exits_;
     std::size_t trace_exit_count_ = 0;
     std::array<CallTail, kMaximumCalls + 1> tails_;
