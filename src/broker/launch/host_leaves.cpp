@@ -42,15 +42,18 @@ void add(run::RunHeader& header, const run::RunHeader::HostLeaf& answer) {
     if (header.host_leaf_count < run::kHostLeaves) header.host_leaves[header.host_leaf_count++] = answer;
 }
 
-/// The leaf, if the CPU has it. The subleaves of caches end at the first that has no type.
+/// The leaf, if the CPU has it. The subleaves of caches end at the first that has no type. If that is subleaf 0, as in
+/// leaf 4 of AMD, so are all.
 void add_leaf(run::RunHeader& header, const LeafRow& row, std::uint32_t highest) {
     if (row.leaf > highest) return;
     if (row.last == kAnySubleaf) return add(header, read(row.leaf, kAnySubleaf));
     constexpr std::uint32_t kType = 31;
     for (std::uint32_t subleaf = 0; subleaf <= row.last; ++subleaf) {
-        const run::RunHeader::HostLeaf answer = read(row.leaf, subleaf);
+        run::RunHeader::HostLeaf answer = read(row.leaf, subleaf);
+        const bool ends = (row.leaf == kCaches || row.leaf == kAmdCaches.leaf) && (answer.eax & kType) == 0;
+        if (ends && subleaf == 0) answer.subleaf = kAnySubleaf;
         add(header, answer);
-        if ((row.leaf == kCaches || row.leaf == kAmdCaches.leaf) && (answer.eax & kType) == 0) return;
+        if (ends) return;
     }
 }
 

@@ -43,6 +43,20 @@ TEST(HostCpuid, IsTheRunsListWhereThatHasTheLeaf) {
     EXPECT_EQ(cpuid(kAll, 0, run.get()).edx, 24u);
 }
 
+TEST(HostCpuid, IsNotSeenInALeafOfWhichNothingIsKept) {
+    const auto run = std::make_unique<run::RunHeader>();
+    run->host_leaves[0] = {4, kAll, kAll, kAll, kAll, kAll};
+    run->host_leaf_count = 1;
+    run->identity[0] = {4, 2, {0, 0, 0, 0}, {31, 32, 33, 34}};
+    run->identity_rows = 1;
+    EXPECT_EQ(cpuid(4, 2, run.get()).eax, 31u);
+    EXPECT_EQ(cpuid(4, 2, run.get()).edx, 34u);
+    EXPECT_EQ(cpuid(4, 1, run.get()).eax, kAll) << "no row";
+    run->identity[0].keep[1] = 0xf0;
+    EXPECT_EQ(cpuid(4, 2, run.get()).ebx, 32u | 0xf0);
+    EXPECT_EQ(cpuid(4, 2, run.get()).ecx, 33u);
+}
+
 TEST(HostCpuid, OfACompletePresentedCpuIsNotSeen) {
     const auto run = std::make_unique<run::RunHeader>();
     run->host_leaves[0] = {7, kAll, kAll, kAll, kAll, kAll};

@@ -1,5 +1,7 @@
 // cpuid.cpp: first the features that translated code cannot have are hidden, then the rows of the presented CPU are
-// laid over the answer: each register is (host's & keep) | value. Of a CPU that is complete the host is not asked.
+// laid over the answer: each register is (host's & keep) | value. The host is not asked for a leaf of which nothing is
+// kept, nor for one of a CPU that is complete: below a hypervisor the instruction takes 1 to 20 µs, and the dynamic
+// linker of each program executes some thirty of them.
 #include "engine/x86_64/cpu/cpuid.h"
 
 #include <array>
@@ -30,6 +32,21 @@ void hide_random(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer& answer)
     if (leaf == 7 && subleaf == 0) answer.ebx &= ~(1u << 18);
 }
 
+using IdentityRow = run::RunHeader::IdentityRow;
+
+/// The row of the presented CPU for a leaf; null: it is the host's.
+const IdentityRow* row_of(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
+    for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
+        const IdentityRow& row = run->identity[i];
+        if (row.leaf == leaf && (row.subleaf == ~0u || row.subleaf == subleaf)) return &row;
+    }
+    return nullptr;
+}
+
+bool keeps_something(const IdentityRow& row) {
+    return (row.keep[0] | row.keep[1] | row.keep[2] | row.keep[3]) != 0;
+}
+
 }  // namespace
 
 CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer) {
@@ -57,17 +74,15 @@ CpuidAnswer host_cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::Run
 }
 
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
+    const IdentityRow* const row = row_of(leaf, subleaf, run);
     const bool complete = run != nullptr && run->identity_complete != 0;
-    CpuidAnswer answer =
-        complete ? CpuidAnswer{} : without_hidden_features(leaf, subleaf, host_cpuid(leaf, subleaf, run));
+    CpuidAnswer answer{};
+    if (!complete && (row == nullptr || keeps_something(*row)))
+        answer = without_hidden_features(leaf, subleaf, host_cpuid(leaf, subleaf, run));
     if (run != nullptr && run->deterministic != 0) hide_random(leaf, subleaf, answer);
-    for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
-        const run::RunHeader::IdentityRow& row = run->identity[i];
-        if (row.leaf != leaf || (row.subleaf != ~0u && row.subleaf != subleaf)) continue;
-        return {(answer.eax & row.keep[0]) | row.value[0], (answer.ebx & row.keep[1]) | row.value[1],
-                (answer.ecx & row.keep[2]) | row.value[2], (answer.edx & row.keep[3]) | row.value[3]};
-    }
-    return answer;
+    if (row == nullptr) return answer;
+    return {(answer.eax & row->keep[0]) | row->value[0], (answer.ebx & row->keep[1]) | row->value[1],
+            (answer.ecx & row->keep[2]) | row->value[2], (answer.edx & row->keep[3]) | row->value[3]};
 }
 
 bool can_pair_returns(const run::RunHeader* run) {

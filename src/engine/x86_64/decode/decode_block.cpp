@@ -102,7 +102,6 @@ void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, P
     PassedBranches passed;
     while (out.count < limit && out.count < kLongestBlock) {
         Instruction& instruction = out.instructions[out.count];
-        instruction = {};
         if (done == code.size || decode(code.at + done, code.size - done, instruction) != DecodeStatus::ok) break;
         present(instruction, cpu);
         done += instruction.length;
