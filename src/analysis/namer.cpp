@@ -13,7 +13,7 @@ profile::Dso::Kind kind_of(symbols::DsoKind kind) {
         case symbols::DsoKind::kernel_module: return profile::Dso::Kind::kernel_module;
         case symbols::DsoKind::vdso: return profile::Dso::Kind::vdso;
         case symbols::DsoKind::jit: return profile::Dso::Kind::jit;
-        case symbols::DsoKind::script:
+        case symbols::DsoKind::script: return profile::Dso::Kind::script;
         case symbols::DsoKind::unknown: break;
     }
     return profile::Dso::Kind::unknown;

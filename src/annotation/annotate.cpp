@@ -54,6 +54,31 @@ std::string name_in(const symbols::Dso& dso, std::uint64_t address) {
     return address == symbol->start ? name : fmt::format("{}+0x{:x}", name, address - symbol->start);
 }
 
+/// Makes the lines of an interpreted function. Where it ends is not recorded, so the last line with samples is the
+/// last.
+void add_script_lines(const profile::Profile& profile, profile::EventId event, profile::FunctionId id,
+                      Annotation& result) {
+    constexpr std::uint64_t kMostLines = 1 << 20;  // a damaged recording may name any line
+    const profile::Function& function = profile.functions[id];
+    std::map<std::uint64_t, Heat> heats;  // by line
+    for (const auto& [address, heat] : heat_of_addresses(profile, event, id))
+        heats[symbols::Dso::script_line(address)] = heat;
+    if (heats.empty()) return;
+    const std::uint64_t first = heats.begin()->first;
+    result.is_script = true;
+    result.begin = function.line == 0 ? first : std::min<std::uint64_t>(function.line, first);
+    result.end = std::min(heats.rbegin()->first + 1, result.begin + kMostLines);
+    for (std::uint64_t number = result.begin; number < result.end; ++number)
+        result.lines.push_back({.heat = heats[number],
+                                .file = std::string{profile.text(function.file)},
+                                .line = static_cast<std::uint32_t>(number),
+                                .function = result.name});
+    for (auto beyond = heats.lower_bound(result.end); beyond != heats.end(); ++beyond) {
+        result.elsewhere.samples += beyond->second.samples;
+        result.elsewhere.weight += beyond->second.weight;
+    }
+}
+
 }  // namespace
 
 std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile::EventId event) {
@@ -103,6 +128,10 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
     if (from.kind == profile::Dso::Kind::jit)
         return std::unexpected(refused(result.name, "code that was generated at run time is not recorded",
                                        "only code of programs and libraries is annotated"));
+    if (from.kind == profile::Dso::Kind::script) {
+        add_script_lines(profile, event, hot.function, result);
+        return result;
+    }
     symbols::Dso& dso = find(from, profile);
     const symbols::Symbol* symbol = dso.find(function.address);
     if (!dso.image() || !symbol) {

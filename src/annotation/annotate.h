@@ -18,9 +18,9 @@ struct Heat {
     std::uint64_t weight = 0;
 };
 
-/// An instruction with its samples and the source that it comes from.
+/// An instruction with its samples and the source that it comes from, or a line of a script.
 struct Line {
-    Instruction instruction;
+    Instruction instruction{};  ///< none of a script
     Heat heat{};
     std::string file{};      ///< empty: no line is known
     std::uint32_t line = 0;  ///< 0: no line is known
@@ -36,11 +36,13 @@ struct HotFunction {
 /// The code of a function with its samples of one event.
 struct Annotation {
     std::string name, path, build_id;  ///< `path` and `build_id` are those of the dso
-    std::uint64_t begin = 0, end = 0;  ///< addresses as in the symbol table; `end` is the first one after the function
+    /// Addresses as in the symbol table, or lines of a script; `end` is the first one after the function.
+    std::uint64_t begin = 0, end = 0;
     Heat heat;
-    std::vector<Line> lines{};  ///< in the order of their addresses
+    std::vector<Line> lines{};  ///< in the order of their addresses, or of the lines of a script
     Heat elsewhere{};           ///< samples at addresses where no instruction begins; usually none
     bool has_debug_info = false;
+    bool is_script = false;  ///< an interpreted function: from its first line to the last one that has samples
 };
 
 /// The functions with samples of an event, the one with the largest weight first. Code without a symbol is left out.

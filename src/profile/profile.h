@@ -39,7 +39,8 @@ using DetailId = Id<struct DetailTag>;
 /// What code comes from. `name` is what reports show: the last part of the path, or "[kernel.kallsyms]", "[vdso]",
 /// "[unknown]".
 struct Dso {
-    enum class Kind : std::uint8_t { unknown, file, kernel, kernel_module, vdso, jit };
+    /// `script`: a function of an interpreted program, whose addresses are lines of the file at `path`.
+    enum class Kind : std::uint8_t { unknown, file, kernel, kernel_module, vdso, jit, script };
 
     StringId path{};
     StringId name{};

@@ -34,6 +34,7 @@ struct Options {
     bool quiet = false;
     bool sample_counts = false;
     bool periods = false;
+    bool no_interpreter = false;
     FilterOptions filters;
 };
 
@@ -111,13 +112,15 @@ class Printer {
     std::size_t count_ = 0;
 };
 
-// Call chains are not read: annotate shows where samples are, not who called. Functions are annotated for each event of
+// Call chains are not read: annotate shows where samples are, not who called. Functions of Python are callers of the
+// interpreter, so they are read for these. Functions are annotated for each event of
 // the recording, since a function may be hot for one only.
 Result<int> annotate(Options options, Output& out) {
     if (options.symbol.empty()) options.symbol = options.word;
     const auto paths = TRY(symbol_paths(options.symbols, out));
     const Filters filters = TRY(filters_of(options.filters));
-    analysis::ReadOptions wanted{.call_chains = false, .paths = paths};
+    analysis::ReadOptions wanted{
+        .call_chains = options.no_interpreter, .no_interpreter = options.no_interpreter, .paths = paths};
     filters.add_to(wanted);
     analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
     if (!filters.samples.admits_all()) keep_only(admitted_by(filters.samples, read.profile), read.profile);
@@ -139,7 +142,10 @@ Result<int> annotate(Options options, Output& out) {
     if (!options.symbol.empty() && printer.empty())
         return std::unexpected(Error{"cannot annotate " + options.symbol,
                                      "no sample is in a function of this name" + unnamed_dsos(profile, annotator),
-                                     "anyperf report lists the functions that have samples"});
+                                     options.no_interpreter
+                                         ? "anyperf report --no-interpreter lists the functions that have samples"
+                                         : "anyperf report lists the functions that have samples; for a function of a "
+                                           "Python program add --no-interpreter"});
     return printer.finish();
 }
 
@@ -157,6 +163,7 @@ VerbAction declare(CLI::App& verb) {
         ->check(CLI::IsMember({"att", "intel"}))
         ->type_name("STYLE");
     verb.add_flag("--source,!--no-source", options->source, "show the source lines (default: on)");
+    declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
     declare_filters(verb, "cCd", options->filters);
     verb.add_flag("-n,--show-nr-samples", options->sample_counts, "show the number of samples of each instruction");

@@ -45,7 +45,8 @@ std::string annotation_as_json(const AnnotatedEvent& shown, annotation::SourceTe
         line["period"] = each.heat.weight;
         lines.push_back(std::move(line));
     }
-    for (const annotation::Line& each : function.lines) code.push_back(line_as_json(each));
+    if (!function.is_script)
+        for (const annotation::Line& each : function.lines) code.push_back(line_as_json(each));
     json["lines"] = std::move(lines);
     json["code"] = std::move(code);
     // Names and source files need not be UTF-8.

@@ -46,6 +46,22 @@ void add_source(const Line& line, const Line* before, annotation::SourceText* so
     if (source) fmt::format_to(out, "{:>9}  {:<5}{}\n", ":", line.line, source->line(line.file, line.line));
 }
 
+/// What the columns before an instruction or a line have.
+std::string numbers_of(const Line& line, std::uint64_t weight, ShownNumbers numbers) {
+    std::string text = fmt::format("{:>7.2f} ", per_cent(line.heat.weight, weight));
+    if (numbers.samples) text += fmt::format("{:>11} ", line.heat.samples);
+    if (numbers.periods) text += fmt::format("{:>13} ", line.heat.weight);
+    return text + ":  ";
+}
+
+/// Adds the lines of a script.
+void add_script(const annotation::Annotation& function, annotation::SourceText* source, ShownNumbers numbers,
+                std::string& text) {
+    for (const Line& each : function.lines)
+        fmt::format_to(std::back_inserter(text), "{}{:>8}   {}\n", numbers_of(each, function.heat.weight, numbers),
+                       each.line, source ? source->line(each.file, each.line) : "");
+}
+
 }  // namespace
 
 std::vector<HotLine> hot_lines(const annotation::Annotation& annotation) {
@@ -71,20 +87,22 @@ std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceTe
                    per_cent(function.heat.weight, shown.weight));
     if (function.elsewhere.samples > 0)
         fmt::format_to(out, "# {} samples are at addresses where no instruction begins\n", function.elsewhere.samples);
-    if (!function.has_debug_info)
+    if (!function.has_debug_info && !function.is_script)
         fmt::format_to(out, "# {} has no DWARF for it, so there is no source\n", function.path);
     add_summary(function, text);
     text += "#\n# Percent";
     if (numbers.samples) fmt::format_to(out, "{:>12}", "Samples");
     if (numbers.periods) fmt::format_to(out, "{:>14}", "Period");
-    text += "    Address   Instruction\n";
+    text += function.is_script ? "       Line   Source\n" : "    Address   Instruction\n";
+    if (function.is_script) {
+        add_script(function, source, numbers, text);
+        return text;
+    }
     const Line* before = nullptr;
     for (const Line& each : function.lines) {
         add_source(each, before, source, text);
-        fmt::format_to(out, "{:>7.2f} ", per_cent(each.heat.weight, function.heat.weight));
-        if (numbers.samples) fmt::format_to(out, "{:>11} ", each.heat.samples);
-        if (numbers.periods) fmt::format_to(out, "{:>13} ", each.heat.weight);
-        fmt::format_to(out, ":  {:>8x}:   {}\n", each.instruction.address, each.instruction.text);
+        fmt::format_to(out, "{}{:>8x}:   {}\n", numbers_of(each, function.heat.weight, numbers),
+                       each.instruction.address, each.instruction.text);
         before = &each;
     }
     return text;

@@ -129,6 +129,26 @@ class PythonFrames(unittest.TestCase):
         folded = self.run_command(ANYPERF, "export", "-i", recording, "-f", "folded").stdout
         self.assertRegex(folded, r"(?m);<module>;main;busy;_PyEval_EvalFrameDefault \d+$")
 
+    def test_annotate_shows_the_lines_of_python_functions(self):
+        program = self.directory / "lines.py"
+        program.write_text("class Shop:\n    def sell(self, count):\n        total = 0\n        for i in range(count):\n"
+                           "            total += i % 7\n        return total\nShop().sell(300000)\n")
+        recording = self.record(sys.executable, program)
+        command = [ANYPERF, "annotate", "-i", recording, "--no-interpreter", "Shop.sell"]
+        [function] = json.loads(self.run_command(*command, "--json").stdout)
+        rows = json.loads(self.run_command(ANYPERF, "report", "-i", recording, "--no-interpreter", "-s", "symbol,srcline", "--json").stdout)
+        expected = {int(row["srcline"].rpartition(":")[2]): (row["samples"], row["period"]) for row in rows if row["symbol"] == "Shop.sell"}
+        self.assertEqual({line["line"]: (line["samples"], line["period"]) for line in function["lines"]}, expected)
+        self.assertEqual(sum(line["samples"] for line in function["lines"]), function["samples"])
+        self.assertEqual(function["lines"][0]["text"].strip() in ("total += i % 7", "for i in range(count):"), True, function["lines"])
+        text = self.run_command(*command).stdout
+        self.assertRegex(text, r"(?m)^   0.00 :         2       def sell\(self, count\):$")
+        self.assertRegex(text, r"(?m)^ *[1-9][0-9.]+ :         5               total \+= i % 7$")
+        # Without the option there is no such function, and the message names it.
+        refused = subprocess.run([ANYPERF, "annotate", "-i", recording, "Shop.sell"], capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn("for a function of a Python program add --no-interpreter", refused.stderr)
+
     def test_python_functions_of_two_recordings_are_compared(self):
         recordings = []
         for rounds in (100000, 300000):

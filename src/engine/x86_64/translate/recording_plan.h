@@ -34,7 +34,7 @@ struct RecordingPlan {
 
     std::array<Known, kRegisters + 1> known{};
     std::array<std::uint8_t, kRegisters> at_start{};  ///< by register: the word that the prologue writes it to; 0: none
-    UnsetArray<Capture, kMostWords> captures;  ///< the first `capture_count` are set
+    UnsetArray<Capture, kMostWords> captures;         ///< the first `capture_count` are set
     RegisterSet loaded = 0;  ///< registers whose value follows from one that the segment has loaded
     std::size_t capture_count = 0;
     std::size_t next_capture = 0;   ///< the first that has not been emitted

@@ -69,8 +69,8 @@ void Translation::end_step() {
     }
 }
 
-/// Decodes the block and allocates its records. False if there is no instruction, or no record left. Successive blocks begin with
-/// different lanes, see kLanes in run/live_counters.h.
+/// Decodes the block and allocates its records. False if there is no instruction, or no record left. Successive blocks
+/// begin with different lanes, see kLanes in run/live_counters.h.
 bool Translation::begin_block(std::uint16_t limit) {
     single_instruction_ = limit == kSingleInstruction;
     path_step_ = limit == kPathStep;

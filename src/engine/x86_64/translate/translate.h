@@ -130,12 +130,11 @@ class Translation {
           cold_(arena.cold(), arena.to_writable()) {}
 
     /// Returns the translated block: its records and its code are complete, but it is not in the cache's table
-    /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full, or if the code does not
-    /// begin with an instruction.
-    /// `limit`: the block ends after so many instructions; 0: an ordinary block; kSingleInstruction: after one
-    /// instruction, without access checks or breakpoints. A block with a limit charges lane 0 only. `indirect_entry`:
-    /// the block begins with an indirect entry, which is not yet in the table. Preconditions: the cache's lock is held;
-    /// the bytes of `code` do not change during the call.
+    /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full, or if the code does
+    /// not begin with an instruction. `limit`: the block ends after so many instructions; 0: an ordinary block;
+    /// kSingleInstruction: after one instruction, without access checks or breakpoints. A block with a limit charges
+    /// lane 0 only. `indirect_entry`: the block begins with an indirect entry, which is not yet in the table.
+    /// Preconditions: the cache's lock is held; the bytes of `code` do not change during the call.
     Block* run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry);
     /// After run(): whether the code begins with an instruction.
     bool found_instructions() const { return decoded_.count != 0; }
