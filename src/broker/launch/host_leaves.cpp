@@ -42,13 +42,25 @@ void add(run::RunHeader& header, const run::RunHeader::HostLeaf& answer) {
     if (header.host_leaf_count < run::kHostLeaves) header.host_leaves[header.host_leaf_count++] = answer;
 }
 
+/// Whether programs see nothing of the host's answer.
+bool is_replaced(const run::RunHeader& header, std::uint32_t leaf, std::uint32_t subleaf) {
+    for (std::uint32_t i = 0; i < header.identity_rows; ++i) {
+        const run::RunHeader::IdentityRow& row = header.identity[i];
+        if (row.leaf != leaf || (row.subleaf != kAnySubleaf && row.subleaf != subleaf)) continue;
+        return (row.keep[0] | row.keep[1] | row.keep[2] | row.keep[3]) == 0;
+    }
+    return false;
+}
+
 /// The leaf, if the CPU has it. The subleaves of caches end at the first that has no type. If that is subleaf 0, as in
 /// leaf 4 of AMD, so are all.
 void add_leaf(run::RunHeader& header, const LeafRow& row, std::uint32_t highest) {
     if (row.leaf > highest) return;
+    if (is_replaced(header, row.leaf, kAnySubleaf)) return;
     if (row.last == kAnySubleaf) return add(header, read(row.leaf, kAnySubleaf));
     constexpr std::uint32_t kType = 31;
     for (std::uint32_t subleaf = 0; subleaf <= row.last; ++subleaf) {
+        if (is_replaced(header, row.leaf, subleaf)) continue;
         run::RunHeader::HostLeaf answer = read(row.leaf, subleaf);
         const bool ends = (row.leaf == kCaches || row.leaf == kAmdCaches.leaf) && (answer.eax & kType) == 0;
         if (ends && subleaf == 0) answer.subleaf = kAnySubleaf;

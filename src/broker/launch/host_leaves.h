@@ -5,7 +5,8 @@
 
 namespace anyperf::broker {
 
-/// Fills RunHeader::host_leaves. Nothing on a machine with CPUs of several kinds.
+/// Fills RunHeader::host_leaves, without those of which the presented CPU (RunHeader::identity) keeps nothing. Nothing
+/// on a machine with CPUs of several kinds.
 void list_host_leaves(run::RunHeader& header);
 
 }  // namespace anyperf::broker

@@ -228,8 +228,8 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));
     if (options.stores) TRY(use_code_store(header));
-    list_host_leaves(header);
     TRY(present_cpu(header, options.machine.cpu_model, options.machine.counters));
+    list_host_leaves(header);
     return memory;
 }
 

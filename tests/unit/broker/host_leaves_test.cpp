@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 
 namespace anyperf::broker {
 namespace {
@@ -31,6 +33,18 @@ TEST(HostLeaves, AreWhatEachCpuAnswers) {
         }
     }
     EXPECT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+TEST(HostLeaves, AreNotThoseThatThePresentedCpuReplaces) {
+    const auto header = std::make_unique<run::RunHeader>();
+    header->identity[0] = {4, 0, {}, {1, 2, 3, 4}};
+    header->identity[1] = {4, ~0u, {}, {}};
+    header->identity[2] = {7, 0, {~0u, ~0u, ~0u, 0}, {}};
+    header->identity_rows = 3;
+    list_host_leaves(*header);
+    const std::span listed{header->host_leaves, header->host_leaf_count};
+    EXPECT_EQ(std::ranges::count(listed, 4u, &run::RunHeader::HostLeaf::leaf), 0);
+    EXPECT_TRUE(listed.empty() || std::ranges::count(listed, 7u, &run::RunHeader::HostLeaf::leaf) != 0);
 }
 
 }  // namespace
