@@ -122,11 +122,12 @@ class StoredBlocks : public testing::TestWithParam<int> {
         return translation.run({pc, at_address<const std::uint8_t>(pc), end - pc}, 0, indirect);
     }
 
-    /// The record of the block, translated in the first copy of the code. Empty: it can't be stored.
+    /// The record of the block, translated in the first copy of the code. Empty: it can't be stored, or there is no
+    /// instruction.
     Bytes stored(std::uint64_t offset, bool indirect) {
         const Block* const block = translate(code_.start() + offset, code_.end(), indirect, &relocations_);
-        guest_bytes_ = block->guest_bytes;
-        if (!relocations_.complete()) return {};
+        guest_bytes_ = block != nullptr ? block->guest_bytes : 0;
+        if (block == nullptr || !relocations_.complete()) return {};
         noted_.clear();
         EXPECT_TRUE(noted_.add(1, cache_.id_of(*block), relocations_,
                                checksum32(at_address<const void>(block->pc), block->guest_bytes)));
