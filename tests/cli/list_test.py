@@ -23,7 +23,8 @@ class InARun(Case):
 
     def test_counts_of_caches_name_the_machine(self):
         events = self.events("cache-misses", "mem_load_retired.l3_miss")
-        self.assertEqual({event.get("machine") for event in events.values()}, {"skx"})
+        [machine] = {event.get("machine") for event in events.values()}
+        self.assertIn(machine, ("skx", "skl"))  # by whether this CPU has AVX-512
 
     def test_vendor_names_that_the_virtual_pmu_lacks_are_not_supported(self):
         events = self.events("BACLEARS", "inst_retired.any", "hle_retired.start")

@@ -73,6 +73,7 @@ std::vector<HotLine> hot_lines(const annotation::Annotation& annotation) {
         sum.weight += each.heat.weight;
     }
     std::vector<HotLine> lines;
+    lines.reserve(sums.size());
     for (const auto& [place, heat] : sums) lines.push_back({std::string{place.first}, place.second, heat});
     std::ranges::stable_sort(lines, std::greater{}, [](const HotLine& each) { return each.heat.weight; });
     return lines;
