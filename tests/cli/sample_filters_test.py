@@ -100,7 +100,7 @@ class Report(Recorded):
             self.assert_same_rows(path, *options)
 
     def test_exclude_other_leaves_the_rows_with_a_parent(self):
-        path = self.record("-g", "-e", "cpu-clock:u")
+        path = self.record("-g", "-e", "cpu-clock:u", command=self.program_with_frame_pointers())
         rows = table(ANYPERF, path, "-p", "main", "-x", "-s", "comm")
         self.assertTrue(rows)
         self.assertNotIn("[other]", {row[-1] for row in rows})
@@ -114,12 +114,14 @@ class Report(Recorded):
             perf = [line for line in perf if not re.search(r"MEM_TOPOLOGY info|memory nodes|^#    \d+ \[", line)]
             self.assertEqual(perf, ours)
 
+    def program_with_frame_pointers(self):
+        source, program = self.file("stacks.c", PROGRAM), self.file("stacks")
+        subprocess.run(["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-static", "-o", program, source], check=True, timeout=60)
+        return str(program)
+
     def test_stacks_are_those_of_perf(self):
         """In each style, order and unit: with forks, recursion, and a function that has samples of its own and calls others."""
-        source = self.file("stacks.c", PROGRAM)
-        program = self.file("stacks")
-        subprocess.run(["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-static", "-o", program, source], check=True, timeout=60)
-        path = self.record("-g", "-e", "cpu-clock:u", command=str(program))
+        path = self.record("-g", "-e", "cpu-clock:u", command=self.program_with_frame_pointers())
         for options in ((), ("-G",), ("-g", "fractal"), ("-g", "flat"), ("-g", "folded"), ("-g", "graph,5,caller,count"), ("-g", "caller,period,1"),
                         ("--children",), ("--children", "-g", "callee"), ("-s", "sym"), ("--max-stack", "3")):
             perf, ours = (stacks(program, path, *options) for program in ("perf", ANYPERF))
