@@ -16,7 +16,11 @@ static volatile unsigned long sum;
 __attribute__((noipa)) void work(int turns) { for (int i = 0; i < turns; ++i) sum += i * sum; }
 __attribute__((noipa)) void more(int turns) { for (int i = 0; i < turns; ++i) sum ^= i; work(turns / 2); sum++; }
 __attribute__((noipa)) void deeper(int depth) { if (depth > 0) deeper(depth - 1); else { work(3000); more(3000); } sum++; }
-int main(void) { for (int i = 0; i < 40000; ++i) { deeper(4); more(1000); work(900); } return 0; }
+/* Its frame pointer leads to a frame whose return address is 0. */
+__attribute__((naked)) void lost(void) {
+    __asm__("push %rbp; push $0; push $0; mov %rsp, %rbp; mov $6000, %ecx; 1: dec %ecx; jnz 1b; add $16, %rsp; pop %rbp; ret");
+}
+int main(void) { for (int i = 0; i < 40000; ++i) { deeper(4); more(1000); work(900); lost(); } return 0; }
 """
 
 
@@ -120,7 +124,7 @@ class Report(Recorded):
         return str(program)
 
     def test_stacks_are_those_of_perf(self):
-        """In each style, order and unit: with forks, recursion, and a function that has samples of its own and calls others."""
+        """In each style, order and unit: with forks, recursion, a function that has samples of its own and calls others, and a caller at 0."""
         path = self.record("-g", "-e", "cpu-clock:u", command=self.program_with_frame_pointers())
         for options in ((), ("-G",), ("-g", "fractal"), ("-g", "flat"), ("-g", "folded"), ("-g", "graph,5,caller,count"), ("-g", "caller,period,1"),
                         ("--children",), ("--children", "-g", "callee"), ("-s", "sym"), ("--max-stack", "3")):

@@ -101,10 +101,11 @@ class StackWriter {
         std::uint64_t weight, samples;
     };
 
+    // As "%#lx" prints an address without a symbol (callchain_list__sym_name() of perf).
     std::string name_of(const Caller& node) const {
         const profile::Location& place = profile_.locations[node.place];
         if (function_of(profile_, place, node.frame) == profile::kNone<profile::FunctionId>)
-            return fmt::format("{:#x}", place.address);
+            return place.address == 0 ? "0" : fmt::format("{:#x}", place.address);
         return symbol_text(profile_, place, node.frame) + (node.frame == profile::kSymbolFrame ? "" : " (inlined)");
     }
 
