@@ -242,12 +242,14 @@ FunctionId function_of(const Profile& profile, const Location& location, FrameIn
 
 namespace {
 
-/// As "0x%016lx".
+/// As "%#.16lx", which has no prefix for 0 (_hist_entry__sym_snprintf() of perf).
 void append_address(std::uint64_t address, std::string& text) {
     constexpr std::string_view kDigits = "0123456789abcdef";
-    std::array<char, 18> all{'0', 'x'};
-    for (std::size_t i = all.size(); i-- > 2; address >>= 4) all[i] = kDigits[address & 15];
-    text.append(all.data(), all.size());
+    constexpr std::size_t kPrefix = 2;
+    const std::size_t begin = address == 0 ? kPrefix : 0;
+    std::array<char, 16 + kPrefix> all{'0', 'x'};
+    for (std::size_t i = all.size(); i-- > kPrefix; address >>= 4) all[i] = kDigits[address & 15];
+    text.append(all.data() + begin, all.size() - begin);
 }
 
 void append_symbol_text(const Profile& profile, const Location& location, FrameIndex frame, std::string& text) {
