@@ -67,7 +67,7 @@ def record(words, output, command):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("anyperf")
-    parser.add_argument("--quick", action="store_true", help="a fourth of the work, one round")
+    parser.add_argument("--quick", action="store_true", help="a seventh of the work, one round")
     options = parser.parse_args()
     if shutil.which("perf") is None:
         print("recording: not measured, perf is not installed")

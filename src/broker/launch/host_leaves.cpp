@@ -4,6 +4,8 @@
 
 #include <cpuid.h>
 
+#include "run/presented_leaf.h"
+
 namespace anyperf::broker {
 
 namespace {
@@ -44,12 +46,8 @@ void add(run::RunHeader& header, const run::RunHeader::HostLeaf& answer) {
 
 /// Whether programs see nothing of the host's answer.
 bool is_replaced(const run::RunHeader& header, std::uint32_t leaf, std::uint32_t subleaf) {
-    for (std::uint32_t i = 0; i < header.identity_rows; ++i) {
-        const run::RunHeader::IdentityRow& row = header.identity[i];
-        if (row.leaf != leaf || (row.subleaf != kAnySubleaf && row.subleaf != subleaf)) continue;
-        return (row.keep[0] | row.keep[1] | row.keep[2] | row.keep[3]) == 0;
-    }
-    return false;
+    const auto* const row = run::presented_leaf(header, leaf, subleaf);
+    return row != nullptr && !run::keeps_something(*row);
 }
 
 /// The leaf, if the CPU has it. The subleaves of caches end at the first that has no type. If that is subleaf 0, as in

@@ -1,4 +1,4 @@
-// unset_array.h: an array that nobody sets before it is written.
+// unset_array.h: an array whose elements have no value until they are written.
 //
 // The constructor of a std::array of structures with default member values writes all of them, also if only a few are
 // ever used: a translation has room for 64 instructions and has five on average. Such writes took 7 % of the CPU time

@@ -40,7 +40,8 @@ ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments) {
 }
 
 /// Replays the whole records from `at` to `end`. The last one's branch went to `next`. Meanwhile the word at `end`
-/// names segment 0, which is none and lies where that branch went. So the code looks for the end nowhere.
+/// names segment 0, which stands for the end: it begins where that branch went, and its code leaves. So no code checks
+/// whether the records end.
 void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, std::uint64_t* end, std::uint64_t next) {
     RecordedSegment* const segments = &engine.cache.recorded_segments[0];
     const auto segment_at = [segments](const std::uint64_t* record) {

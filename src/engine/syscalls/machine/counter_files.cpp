@@ -85,10 +85,11 @@ bool matches(const CounterRow& row, std::string_view path) {
 
 /// `path` may name /proc/net, a link, by the directory that it leads to: /proc/PID/net.
 const CounterRow* row_of(std::string_view path) {
+    constexpr std::string_view kProc = "/proc/";
     char room[kLongestProcPath];
     const ProcPath at = parse_proc_path(path);
-    if (at.pid != 0 && at.rest.starts_with("net/") && at.rest.size() + 6 <= sizeof room) {
-        std::size_t length = std::string_view{"/proc/"}.copy(room, sizeof room);
+    if (at.pid != 0 && at.rest.starts_with("net/") && kProc.size() + at.rest.size() <= sizeof room) {
+        std::size_t length = kProc.copy(room, sizeof room);
         length += at.rest.copy(room + length, sizeof room - length);
         path = {room, length};
     }

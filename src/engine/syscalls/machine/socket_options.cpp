@@ -22,7 +22,7 @@ constexpr std::uint64_t kIncomingCpu = 49;
 constexpr std::uint64_t kIncomingNapi = 56;
 constexpr std::uint64_t kCookie = 57;
 constexpr std::uint64_t kTcpTimestamp = 24;
-constexpr std::uint64_t kCongestion = 26;
+constexpr std::uint64_t kCongestionInfo = 26;
 
 /// The longest value that is changed: struct tcp_info has 248 bytes in Linux 6.18.
 constexpr std::size_t kMostBytes = 512;
@@ -83,7 +83,7 @@ bool show_option(const Call& call, Value& value) {
         fix_tcp_info(value);
     } else if (level == IPPROTO_TCP && option == kTcpTimestamp) {
         put_word(value, 0, static_cast<std::uint32_t>(monotonic_ns(look_at_clock(call.thread)) / 1'000'000));
-    } else if (level == IPPROTO_TCP && option == kCongestion) {
+    } else if (level == IPPROTO_TCP && option == kCongestionInfo) {
         value.fill(0);
     } else {
         return false;

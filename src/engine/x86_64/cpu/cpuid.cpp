@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "run/presented_leaf.h"
+
 namespace anyperf::engine::x86_64 {
 
 namespace {
@@ -30,21 +32,6 @@ constexpr std::array kHidden{
 void hide_random(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer& answer) {
     if (leaf == 1) answer.ecx &= ~(1u << 30);
     if (leaf == 7 && subleaf == 0) answer.ebx &= ~(1u << 18);
-}
-
-using IdentityRow = run::RunHeader::IdentityRow;
-
-/// The row of the presented CPU for a leaf; null: it is the host's.
-const IdentityRow* row_of(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
-    for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
-        const IdentityRow& row = run->identity[i];
-        if (row.leaf == leaf && (row.subleaf == ~0u || row.subleaf == subleaf)) return &row;
-    }
-    return nullptr;
-}
-
-bool keeps_something(const IdentityRow& row) {
-    return (row.keep[0] | row.keep[1] | row.keep[2] | row.keep[3]) != 0;
 }
 
 }  // namespace
@@ -74,10 +61,10 @@ CpuidAnswer host_cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::Run
 }
 
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
-    const IdentityRow* const row = row_of(leaf, subleaf, run);
+    const auto* const row = run != nullptr ? run::presented_leaf(*run, leaf, subleaf) : nullptr;
     const bool complete = run != nullptr && run->identity_complete != 0;
     CpuidAnswer answer{};
-    if (!complete && (row == nullptr || keeps_something(*row)))
+    if (!complete && (row == nullptr || run::keeps_something(*row)))
         answer = without_hidden_features(leaf, subleaf, host_cpuid(leaf, subleaf, run));
     if (run != nullptr && run->deterministic != 0) hide_random(leaf, subleaf, answer);
     if (row == nullptr) return answer;
