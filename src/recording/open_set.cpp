@@ -53,7 +53,9 @@ Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
     while (progress == Progress::again) {
         set.close_all();
         progress = TRY(set.open_all());
-        if (progress == Progress::done && set.fit_stacks()) progress = Progress::again;
+        if (progress != Progress::done) continue;
+        const bool stacks_changed = set.fit_stacks();
+        if (set.fit_watermarks() || stacks_changed) progress = Progress::again;
     }
     if (progress == Progress::vanished)
         return std::unexpected(
@@ -126,7 +128,7 @@ Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
         }
         opened_.push_back({i, fd, place.cpu, 0});
         TRY(set_filter(opened_.back()));
-        TRY(attach_ring(opened_.back()));
+        if (TRY(attach_ring(opened_.back())) == Progress::again) return Progress::again;
     }
     return Progress::done;
 }
@@ -198,6 +200,21 @@ bool OpenSet::fit_stacks() {
     return changed;
 }
 
+/// Lowers the watermarks of rings that have shrunk. At a watermark as large as the ring the reader would wake up when
+/// the ring is full, and records would be lost. False: the watermarks are low enough.
+bool OpenSet::fit_watermarks() {
+    if (request_.watermark_share == 0) return false;
+    const auto most = static_cast<std::uint32_t>(request_.ring_bytes / request_.watermark_share);
+    bool changed = false;
+    for (auto& sampled : request_.events) {
+        abi::Attr& attr = sampled.event.attr;
+        if ((attr.flags & flag("watermark")) == 0 || attr.wakeup_events <= most) continue;
+        attr.wakeup_events = most;
+        changed = true;
+    }
+    return changed;
+}
+
 Result<void> OpenSet::set_filter(const Opened& opened) {
     const SampledEvent& sampled = request_.events[opened.event];
     if (sampled.filter.empty()) return {};
@@ -211,36 +228,35 @@ Result<void> OpenSet::set_filter(const Opened& opened) {
 
 /// The first event of a CPU maps the ring, and the others send their records to it. The kernel may refuse that, for
 /// example for events with different clocks: perf_event_set_output() has the list.
-Result<void> OpenSet::attach_ring(const Opened& opened) {
+Result<OpenSet::Progress> OpenSet::attach_ring(const Opened& opened) {
     const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
     const auto ring = std::ranges::find_if(
         mapped_, [&](const Mapped& mapped) { return mapped.cpu == opened.cpu && mapped.backward == backward; });
     if (ring == mapped_.end()) return map_ring(opened);
     constexpr auto kSetOutput = abi::ioctl_request("PERF_EVENT_IOC_SET_OUTPUT");
     const int done = source_->kernel().ioctl(opened.fd, kSetOutput, static_cast<unsigned long>(ring->fd));
-    if (done == 0) return {};
+    if (done == 0) return Progress::done;
     return std::unexpected(
         Error{"cannot record " + request_.events[opened.event].event.name,
               fmt::format("it cannot share the ring of CPU {} with the other events (errno {})", opened.cpu, -done),
               "record it without other events"});
 }
 
-/// Maps the ring of the event. If that much memory may not be locked and the user did not choose the size, halves the
-/// size of this ring and of later ones and tries again, down to kLeastRing.
-Result<void> OpenSet::map_ring(const Opened& opened) {
+/// Maps the ring of the event. If that much memory may not be locked and the user did not choose the size, all rings
+/// get half of it, down to kLeastRing: were only this one smaller, the CPU that comes last would lose most.
+Result<OpenSet::Progress> OpenSet::map_ring(const Opened& opened) {
     const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
-    for (;;) {
-        const std::size_t bytes = kPage + request_.ring_bytes;
-        const auto memory = source_->map(opened.fd, bytes, backward);
-        if (memory) {
-            mapped_.push_back({opened.cpu, backward, opened.fd, *memory, {}});
-            return {};
-        }
-        const bool too_large = memory.error() == -EPERM || memory.error() == -ENOMEM;
-        if (!too_large || request_.ring_bytes_are_wanted || request_.ring_bytes <= kLeastRing)
-            return std::unexpected(host::why_ring_failed(bytes, -memory.error()));
-        request_.ring_bytes /= 2;
+    const std::size_t bytes = kPage + request_.ring_bytes;
+    const auto memory = source_->map(opened.fd, bytes, backward);
+    if (memory) {
+        mapped_.push_back({opened.cpu, backward, opened.fd, *memory, {}});
+        return Progress::done;
     }
+    const bool too_large = memory.error() == -EPERM || memory.error() == -ENOMEM;
+    if (!too_large || request_.ring_bytes_are_wanted || request_.ring_bytes <= kLeastRing)
+        return std::unexpected(host::why_ring_failed(bytes, -memory.error()));
+    request_.ring_bytes /= 2;
+    return Progress::again;
 }
 
 /// Reads the ids by which records name their events. With PERF_FORMAT_GROUP a read of the leader returns the ids of all

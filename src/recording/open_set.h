@@ -40,6 +40,7 @@ struct OpenRequest {
     std::size_t ring_bytes = 0;           ///< data of a ring: a power of two pages
     bool ring_bytes_are_wanted = false;   ///< the user chose `ring_bytes`; else rings shrink if memory cannot be locked
     bool stacks_may_shrink = false;       ///< the user did not choose how many bytes of a stack are copied
+    std::uint32_t watermark_share = 0;    ///< of a ring that shrinks, the part that wakes the reader; 0: as in the attr
     ExplainRefusal explain;
     ExplainFilter refused_filter = nullptr;  ///< null: no event has a filter
 };
@@ -110,9 +111,10 @@ class OpenSet {
     bool leave_out_new_parts();
     bool restrict_to_user_mode();
     bool fit_stacks();
+    bool fit_watermarks();
     Result<void> set_filter(const Opened& opened);
-    Result<void> attach_ring(const Opened& opened);
-    Result<void> map_ring(const Opened& opened);
+    Result<Progress> attach_ring(const Opened& opened);
+    Result<Progress> map_ring(const Opened& opened);
     void learn_ids();
     void control(std::uint32_t request, const std::string* name = nullptr);
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from program import ANYPERF
 from record_test import Recorder
@@ -209,6 +210,17 @@ class Unwound(Recorder):
         self.assertGreater(self.share(*["deep"] * 11, "main"), 0.2)
         notes = self.record(*CLOCK, "--call-graph", "dwarf,1024", "-m", "256K", command=[self.deep, 500])
         self.assertNotIn("of each stack", notes)
+
+    def test_a_ring_that_had_to_shrink_wakes_the_recorder_before_it_is_full(self):
+        """1 MiB may be locked beyond what the kernel allows for each CPU: the rings have less than the 32 MiB wanted."""
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        words = ["prlimit", f"--memlock={1 << 20}", *user, ANYPERF, "record", "-v", *CLOCK, "--call-graph", "dwarf", "-o", "/dev/null", "--", "true"]
+        result = run(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        marks = [int(mark, 16) for mark in re.findall(rb"wakeup_watermark (0x[0-9a-f]+)", result.stderr)]
+        allowed = (int(Path("/proc/sys/kernel/perf_event_mlock_kb").read_text()) << 10) + (1 << 20)
+        self.assertTrue(marks)
+        self.assertLessEqual(max(marks), allowed // 4)
 
     def test_ctrl_c_and_a_full_disk_leave_valid_files(self):
         process = subprocess.Popen([self.deep, "1000000"])

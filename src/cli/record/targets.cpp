@@ -123,6 +123,7 @@ Result<recording::OpenRequest> Targets::request(pid_t command) {
     request.ring_bytes_are_wanted = options_.ring_bytes != 0;
     request.stacks_may_shrink = !options_.sampling.stack_bytes_are_wanted;
     auto sampling = options_.sampling;
+    request.watermark_share = kWatermarkShare;
     sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
     request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
                                  : recording::sampled_events(plan_.groups, sampling);
