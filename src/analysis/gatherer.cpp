@@ -18,6 +18,7 @@ Gatherer::Gatherer(const ReadOptions& options, const perfdata::Reader& reader)
       reader_(reader),
       dsos_(options.paths),
       processes_(strings_, dsos_),
+      jit_codes_(reader, processes_, dsos_),
       traces_(reader, processes_, dsos_),
       details_(options, traces_, processes_) {
     processes_.use_build_ids(reader.facts().build_ids);
@@ -30,6 +31,7 @@ bool Gatherer::needs_few_fields() const {
 
 void Gatherer::record(const perfdata::Record& record) {
     processes_.follow(record);
+    jit_codes_.follow(record);
     if (record.type != perfdata::RecordType::exit) return;
     if (const auto task = perfdata::read_task(record.bytes); task && task->pid == task->tid)
         ended_.push_back(task->pid);
@@ -73,10 +75,11 @@ std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t even
 }
 
 // A trie shares callers, so it grows from the outermost frame inwards, whereas a sample has the innermost frame first.
-void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
-    if (!options_.reads(sample.time, sample.cpu)) return;
+void Gatherer::sample(const perfdata::Sample& recorded, std::size_t event) {
+    if (!options_.reads(recorded.time, recorded.cpu)) return;
+    const perfdata::Sample& sample = jit_codes_.replaced(recorded);
     if (options_.branches) return add_branches(sample, event);
-    const std::uint32_t root = root_of(sample, event, details_.of(sample, event));
+    const std::uint32_t root = root_of(sample, event, details_.of(recorded, event));
     frames_.clear();
     if (options_.call_chains) gather_frames(sample, roots_[last_root_number_].space);
     const RawFrame own{sample.ip, mode_of(sample.misc)};
@@ -132,7 +135,7 @@ void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) 
     unwound_.clear();
     const std::uint64_t mask = reader_.events()[last_event_].attr.sample_regs_user;
     options_.unwinder->unwind(processes_[space], {sample.user_abi, mask, registers_, sample.user_stack}, unwound_);
-    for (const std::uint64_t address : unwound_) frames_.push_back({address, RawFrame::user});
+    for (const std::uint64_t address : unwound_) frames_.push_back({jit_codes_.replaced(address), RawFrame::user});
 }
 
 // A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/details.h"
+#include "analysis/jit_code.h"
 #include "analysis/namer.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
@@ -78,6 +79,7 @@ class Gatherer final : public perfdata::Consumer {
     profile::Strings strings_;
     symbols::Dsos dsos_;
     Processes processes_;
+    JitCodes jit_codes_;
     TraceTexts traces_;
     Details details_;
     RawStacks stacks_;

@@ -12,7 +12,8 @@ profile::Dso::Kind kind_of(symbols::DsoKind kind) {
         case symbols::DsoKind::kernel: return profile::Dso::Kind::kernel;
         case symbols::DsoKind::kernel_module: return profile::Dso::Kind::kernel_module;
         case symbols::DsoKind::vdso: return profile::Dso::Kind::vdso;
-        case symbols::DsoKind::jit: return profile::Dso::Kind::jit;
+        case symbols::DsoKind::jit:
+        case symbols::DsoKind::jit_dump: return profile::Dso::Kind::jit;
         case symbols::DsoKind::script: return profile::Dso::Kind::script;
         case symbols::DsoKind::unknown: break;
     }

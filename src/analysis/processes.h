@@ -64,6 +64,12 @@ class Processes {
     /// The address space of a process now, which a sample uses.
     SpaceId space(std::uint32_t pid);
 
+    /// Adds a map that no record has.
+    void add_map(std::uint32_t pid, const symbols::Map& map) {
+        map_user(pid, map);
+        ++version_;
+    }
+
     /// The process has ended: it has no name and no maps any more. Its space stays valid until drop_ended().
     void end(std::uint32_t pid);
     /// Frees the spaces that no process has any more, except those `in_use`, whose samples are still to be named: those

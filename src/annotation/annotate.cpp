@@ -3,9 +3,9 @@
 // the code was changed at run time or the disassembler reads it differently. `elsewhere` counts these, so that the
 // totals stay right.
 //
-// The code comes from a file, not from memory. So code of the kernel and of a JIT is refused. If the recording and the
-// file have build ids, Dso::load() opens the file only if they match, so that samples are not assigned to another
-// program's instructions. The vDSO is this machine's, whatever its build id.
+// The code comes from a file, not from memory. So code of the kernel is refused, and that of a JIT without a dump. If
+// the recording and the file have build ids, Dso::load() opens the file only if they match, so that samples are not
+// assigned to another program's instructions. The vDSO is this machine's, whatever its build id.
 #include "annotation/annotate.h"
 
 #include <elf.h>
@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "profile/rows.h"
 #include "symbols/demangle.h"
@@ -79,6 +81,40 @@ void add_script_lines(const profile::Profile& profile, profile::EventId event, p
     }
 }
 
+/// The instructions of a function.
+struct Code {
+    std::vector<std::byte> bytes;
+    std::uint32_t machine = 0;  // EM_X86_64 …
+    std::uint64_t moved = 0;    // its addresses in memory, minus those of the symbol table
+};
+
+/// Of the file of the dso, or of a JIT's dump. None: there is no file.
+std::optional<Code> code_of(const symbols::Dso& dso, const symbols::Symbol& symbol) {
+    const std::uint64_t size = std::min(symbol.end - symbol.start, kLongest + 1);  // more is refused
+    if (dso.image()) {
+        const symbols::Bytes bytes = dso.image()->at_address(symbol.start);
+        const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(bytes.size(), size));
+        return Code{{bytes.begin(), end}, dso.image()->machine()};
+    }
+    const symbols::JitDump* dump = dso.jit_dump();
+    if (!dump) return std::nullopt;
+    return Code{dump->read_code(symbol.start, size), dump->machine, dump->address_of(symbol.start) - symbol.start};
+}
+
+/// A JIT's function calls others by where they are in memory, so they are shown with the addresses there. Only those in
+/// the function itself have names: what was at another address at that time is not known here.
+std::vector<Instruction> instructions_of(const Code& code, const symbols::Dso& dso, const symbols::Symbol& symbol,
+                                         Syntax syntax) {
+    const auto name_of = [&](std::uint64_t address) {
+        const std::uint64_t known = address - code.moved;
+        const bool inside = known >= symbol.start && known < symbol.end;
+        return dso.jit_dump() && !inside ? std::string{} : name_in(dso, known);
+    };
+    auto found = disassemble(code.bytes, symbol.start + code.moved, code.machine == EM_X86_64, syntax, name_of);
+    for (Instruction& each : found) each.address -= code.moved;
+    return found;
+}
+
 }  // namespace
 
 std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile::EventId event) {
@@ -125,7 +161,7 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
     if (from.kind == profile::Dso::Kind::kernel || from.kind == profile::Dso::Kind::kernel_module)
         return std::unexpected(refused(result.name, "the code of the kernel is not in a file",
                                        "only code of programs and libraries is annotated"));
-    if (from.kind == profile::Dso::Kind::jit)
+    if (from.kind == profile::Dso::Kind::jit && !symbols::is_jit_dump(result.path))
         return std::unexpected(refused(result.name, "code that was generated at run time is not recorded",
                                        "only code of programs and libraries is annotated"));
     if (from.kind == profile::Dso::Kind::script) {
@@ -134,27 +170,25 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
     }
     symbols::Dso& dso = find(from, profile);
     const symbols::Symbol* symbol = dso.find(function.address);
-    if (!dso.image() || !symbol) {
+    const std::optional<Code> code = symbol ? code_of(dso, *symbol) : std::nullopt;
+    if (!code) {
         const std::string& why = dso.why_no_symbols();
         return std::unexpected(refused(
             result.name, why.empty() ? fmt::format("{} has no symbol at {:#x}", result.path, function.address) : why,
             "put the recorded file at its path"));
     }
-    if (dso.image()->machine() != EM_X86_64 && dso.image()->machine() != EM_386)
+    if (code->machine != EM_X86_64 && code->machine != EM_386)
         return std::unexpected(
             refused(result.name, result.path + " is not code for x86", "annotate disassembles x86 code only"));
     result.begin = symbol->start;
     result.end = symbol->end;
-    const symbols::Bytes bytes = dso.image()->at_address(symbol->start);
-    const std::uint64_t size = std::min<std::uint64_t>(bytes.size(), symbol->end - symbol->start);
+    const std::uint64_t size = code->bytes.size();
     if (size == 0 || size > kLongest)
-        return std::unexpected(refused(
-            result.name,
-            size == 0 ? result.path + " has no code at its address" : fmt::format("it has {} bytes of code", size),
-            fmt::format("functions of 1 to {} bytes are annotated", kLongest)));
-    const auto name_of = [&](std::uint64_t address) { return name_in(dso, address); };
-    for (Instruction& each :
-         disassemble(bytes.first(size), symbol->start, dso.image()->machine() == EM_X86_64, syntax_, name_of))
+        return std::unexpected(refused(result.name,
+                                       size == 0 ? result.path + " has no code at its address"
+                                                 : fmt::format("it has {} bytes of code", symbol->end - symbol->start),
+                                       fmt::format("functions of 1 to {} bytes are annotated", kLongest)));
+    for (Instruction& each : instructions_of(*code, dso, *symbol, syntax_))
         result.lines.push_back({.instruction = std::move(each), .function = result.name});
     for (const auto& [address, heat] : heat_of_addresses(profile, event, hot.function)) {
         const auto line = std::ranges::lower_bound(result.lines, address, {},

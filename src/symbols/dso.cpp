@@ -14,7 +14,7 @@
 
 #include "python/function_range.h"
 #include "symbols/elf_symbols.h"
-#include "symbols/perf_map.h"
+#include "symbols/jit/perf_map.h"
 #include "symbols/vdso_image.h"
 
 namespace anyperf::symbols {
@@ -44,6 +44,7 @@ DsoKind kind_of(const DsoKey& key) {
     if (key.path == "[vdso]" || key.path == "[vdso32]" || key.path == "[vdsox32]") return DsoKind::vdso;
     if (is_anonymous(key.path)) return key.executable ? DsoKind::jit : DsoKind::unknown;
     if (is_script(key.path)) return DsoKind::script;
+    if (key.executable && is_jit_dump(key.path)) return DsoKind::jit_dump;
     return key.path.starts_with('/') ? DsoKind::file : DsoKind::unknown;
 }
 
@@ -96,6 +97,7 @@ void Dso::load_own(const SymbolPaths& paths, KernelSymbols& kernel) {
         case DsoKind::kernel:
         case DsoKind::kernel_module: return load_kernel(paths, kernel);
         case DsoKind::jit: return load_perf_map();
+        case DsoKind::jit_dump: return load_jit_dump(paths);
         case DsoKind::script: return load_script();
         case DsoKind::unknown: why_ = "memory without a file"; return;
     }
@@ -236,6 +238,17 @@ void Dso::load_perf_map() {
         return;
     }
     use(std::move(*table));
+}
+
+void Dso::load_jit_dump(const SymbolPaths& paths) {
+    auto dump = read_jit_dump(paths.root + path_);
+    if (!dump) {
+        why_ = dump.error().what + ": " + dump.error().cause;
+        return;
+    }
+    jit_dump_ = std::move(*dump);
+    table_ = &jit_dump_->symbols;
+    if (table_->empty()) why_ = path_ + " has no code";
 }
 
 /// One function from line 1 to the last line that a file can have. So the offset of an address in it is a line.

@@ -27,6 +27,7 @@
 #include "symbols/debuginfod.h"
 #include "symbols/dwarf/debug_info.h"
 #include "symbols/elf_image.h"
+#include "symbols/jit/jit_dump.h"
 #include "symbols/kallsyms.h"
 #include "symbols/recorded_names.h"
 #include "symbols/symbol_table.h"
@@ -39,8 +40,9 @@ enum class DsoKind : std::uint8_t {
     kernel,
     kernel_module,
     vdso,
-    jit,     ///< memory without a file: /tmp/perf-PID.map may name its code
-    script,  ///< a function of a Python program. Its addresses are lines of the file (python/function_range.h)
+    jit,       ///< memory without a file: /tmp/perf-PID.map may name its code
+    jit_dump,  ///< a JIT's code by its offset in jit-PID.dump (jit_dump.h), not by where it is in memory
+    script,    ///< a function of a Python program. Its addresses are lines of the file (python/function_range.h)
 };
 
 /// Where names are looked for.
@@ -104,6 +106,9 @@ class Dso {
     /// load(). Not thread-safe.
     DebugInfo* debug_info(const SymbolPaths& paths);
 
+    /// Of a jit_dump, after load(): the code that it has; null if it could not be read.
+    const JitDump* jit_dump() const { return jit_dump_ ? &*jit_dump_ : nullptr; }
+
     /// The address in the symbol table that `address` in a process is, given its offset in the file. Kernels and JITs
     /// are looked up by the address itself.
     std::uint64_t symbol_address(std::uint64_t address, std::uint64_t file_offset) const;
@@ -126,6 +131,7 @@ class Dso {
     void open_file(const SymbolPaths& paths);
     void load_kernel(const SymbolPaths& paths, KernelSymbols& kernel);
     void load_perf_map();
+    void load_jit_dump(const SymbolPaths& paths);
     void load_script();
     bool open_image(const std::string& path);
     std::optional<ElfImage> debug_file(const SymbolPaths& paths, bool (*has_contents)(const ElfImage&)) const;
@@ -144,6 +150,7 @@ class Dso {
     bool loaded_ = false;
     std::optional<ElfImage> image_;
     std::optional<ElfImage> debug_image_;
+    std::optional<JitDump> jit_dump_;
     std::unique_ptr<DebugInfo> debug_info_;
     bool debug_info_sought_ = false;
     SymbolTable own_;

@@ -20,6 +20,7 @@
 #include "analysis/call_chain.h"
 #include "analysis/recorded_names.h"
 #include "cli/script/branches.h"
+#include "cli/script/hexadecimal.h"
 #include "profile/memory_access.h"
 
 namespace anyperf::cli {
@@ -48,6 +49,7 @@ ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::Symb
       options_(std::move(options)),
       dsos_(paths),
       processes_(strings_, dsos_),
+      jit_codes_(reader, processes_, dsos_),
       admission_(options_.filters, processes_, strings_, dsos_),
       traces_(reader, processes_, dsos_),
       unwinder_(paths),
@@ -94,6 +96,7 @@ void ScriptPrinter::record(const perfdata::Record& record) {
     const bool shown = options_.records.has(record.type) && admission_.admits_cpu(record.cpu);
     if (shown && record.type == perfdata::RecordType::exit) print_record(record);
     processes_.follow(record);
+    jit_codes_.follow(record);
     last_chain_.words.clear();  // a map may have been added
     if (shown && record.type != perfdata::RecordType::exit) print_record(record);
 }
@@ -121,7 +124,8 @@ bool ScriptPrinter::has_chain(std::size_t event) const {
 }
 
 // The widths are those of perf's print_sample_start() and process_event() (tools/perf/builtin-script.c).
-void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
+void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) {
+    const perfdata::Sample& sample = jit_codes_.replaced(recorded);
     if (!admission_.admits(sample)) return;
     const Fields& fields = fields_of(event);
     if (fields.empty()) return;
@@ -139,10 +143,12 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
             print_chain(sample, event, space, fields);
         } else {
             buffer_ += ' ';
+            const std::size_t begin = buffer_.size();
             frames_.append({sample.ip, space, analysis::mode_of(sample.misc), false, false}, fields, buffer_);
+            if (sample.ip != recorded.ip && fields.has(Field::ip)) write_column(recorded.ip, &buffer_[begin]);
         }
     }
-    if (fields.has(Field::brstack)) print_branches(sample, fields);
+    if (fields.has(Field::brstack)) print_branches(recorded, fields);
     if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
     if (fields.has(Field::data_page_size)) buffer_ += ' ' + profile::page_size_text(sample.data_page_size);
     if (fields.has(Field::code_page_size)) buffer_ += ' ' + profile::page_size_text(sample.code_page_size);
@@ -343,7 +349,7 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
         unwound_.push_back(sample.ip);
     if (unwound_.size() > options_.most_frames) unwound_.resize(options_.most_frames);
     for (const std::uint64_t address : unwound_) {
-        frames_.append({address, space, RawFrame::user, true, false}, fields, buffer_);
+        frames_.append({jit_codes_.replaced(address), space, RawFrame::user, true, false}, fields, buffer_);
     }
 }
 

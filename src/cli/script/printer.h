@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/jit_code.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "analysis/trace_texts.h"
@@ -101,6 +102,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     profile::Strings strings_;
     symbols::Dsos dsos_;
     analysis::Processes processes_;
+    analysis::JitCodes jit_codes_;
     Admission admission_;
     analysis::TraceTexts traces_;
     unwind::Unwinder unwinder_;

@@ -2,7 +2,7 @@
 // each function, numbers in hexadecimal (tools/perf/Documentation/jit-interface.txt). A JIT appends a line when it
 // compiles a function, also where an older function was before; the last line of an address is valid. Lines of another
 // form are skipped: the file may be written to while it is read.
-#include "symbols/perf_map.h"
+#include "symbols/jit/perf_map.h"
 
 #include <cerrno>
 #include <charconv>
@@ -15,6 +15,10 @@ namespace anyperf::symbols {
 Result<SymbolTable> read_perf_map(const std::string& path) {
     std::ifstream file(path);
     if (!file) return std::unexpected(Error{"cannot read " + path, strerror(errno), {}});
+    return read_perf_map(file);
+}
+
+SymbolTable read_perf_map(std::istream& file) {
     struct Code {
         std::uint64_t size;
         std::string name;

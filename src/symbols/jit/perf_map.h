@@ -5,6 +5,7 @@
 // texts to show.
 #pragma once
 
+#include <istream>
 #include <string>
 
 #include "anyperf/error.h"
@@ -15,5 +16,6 @@ namespace anyperf::symbols {
 /// Lines "START SIZE NAME" with hexadecimal numbers; other lines are left out. A later line about the same address is
 /// newer code and wins. Fails if the file can't be read.
 Result<SymbolTable> read_perf_map(const std::string& path);
+SymbolTable read_perf_map(std::istream& file);
 
 }  // namespace anyperf::symbols

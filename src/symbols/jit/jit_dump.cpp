@@ -1,0 +1,160 @@
+// jit_dump.cpp: the layouts are those of tools/perf/util/jitdump.h. Numbers have the byte order of the machine that
+// wrote them, which the magic number shows; code of another machine has names all the same.
+#include "symbols/jit/jit_dump.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <unordered_map>
+
+#include "try.h"
+
+namespace anyperf::symbols {
+
+namespace {
+
+constexpr std::uint32_t kMagic = 0x4a69'5444;  // "JiTD"
+constexpr std::uint64_t kOtherClock = 1;       // JITDUMP_FLAGS_ARCH_TIMESTAMP
+constexpr std::size_t kHeader = 40, kPrefix = 16, kLoad = 40, kMove = 48;
+constexpr std::size_t kLongestName = 4096;
+enum : std::uint32_t { kCodeLoad = 0, kCodeMove = 1, kCodeClose = 3 };
+
+class DumpReader {
+  public:
+    DumpReader(std::istream& file, const std::string& path) : file_(file), path_(path) {}
+
+    Result<JitDump> read() {
+        TRY(read_header());
+        while (read_record()) {
+        }
+        dump_.symbols.finish();
+        return std::move(dump_);
+    }
+
+  private:
+    template <class Number>
+    Number number(const std::byte* from) const {
+        Number value;
+        std::memcpy(&value, from, sizeof value);
+        return foreign_ ? std::byteswap(value) : value;
+    }
+    std::uint32_t word(const std::byte* from) const { return number<std::uint32_t>(from); }
+    std::uint64_t wide(const std::byte* from) const { return number<std::uint64_t>(from); }
+
+    template <std::size_t kBytes>
+    std::optional<std::array<std::byte, kBytes>> next() {
+        std::array<std::byte, kBytes> bytes;
+        file_.read(reinterpret_cast<char*>(bytes.data()), kBytes);
+        return file_ ? std::optional{bytes} : std::nullopt;
+    }
+
+    Result<void> read_header() {
+        const auto header = next<kHeader>();
+        if (!header) return wrong("it has no header");
+        if (word(header->data()) != kMagic) foreign_ = true;
+        if (word(header->data()) != kMagic) return wrong("it does not begin as a jitdump");
+        const std::uint32_t size = word(header->data() + 8);
+        if (size < kHeader) return wrong("its header is too short");
+        dump_.path = path_;
+        dump_.machine = word(header->data() + 12);
+        dump_.other_clock = (wide(header->data() + 32) & kOtherClock) != 0;
+        at_ = size;
+        return {};
+    }
+
+    std::unexpected<Error> wrong(const std::string& cause) const {
+        return std::unexpected(Error{"cannot read " + path_, cause, {}});
+    }
+
+    /// False: there is no further complete record.
+    bool read_record() {
+        file_.seekg(static_cast<std::streamoff>(at_));
+        const auto prefix = next<kPrefix>();
+        if (!prefix) return false;
+        const std::uint32_t kind = word(prefix->data()), size = word(prefix->data() + 4);
+        const std::uint64_t time = wide(prefix->data() + 8);
+        if (size < kPrefix || kind == kCodeClose) return false;
+        bool whole = true;
+        if (kind == kCodeLoad) whole = read_load(time, size);
+        if (kind == kCodeMove) whole = read_move(time, size);
+        at_ += size;
+        return whole;
+    }
+
+    /// Its name and its bytes come after it.
+    bool read_load(std::uint64_t time, std::uint32_t size) {
+        const auto load = next<kLoad>();
+        if (!load) return false;
+        const std::uint64_t start = wide(load->data() + 16), bytes = wide(load->data() + 24);
+        const std::uint64_t begin = at_ + kPrefix + kLoad, end = at_ + size;
+        if (size < kPrefix + kLoad || bytes > end - begin) return true;  // its own fault; the next one may be right
+        std::string name(std::min<std::uint64_t>(end - begin - bytes, kLongestName), '\0');
+        file_.read(name.data(), static_cast<std::streamsize>(name.size()));
+        if (!file_) return false;
+        name.resize(std::min(name.find('\0'), name.size()));
+        const std::uint64_t offset = end - bytes;
+        if (bytes == 0 || bytes > ~start) return true;
+        dump_.loaded.push_back({time, start, bytes, offset});
+        dump_.symbols.add(offset, bytes, name, {});
+        offsets_.insert_or_assign(wide(load->data() + 32), offset);
+        return true;
+    }
+
+    bool read_move(std::uint64_t time, std::uint32_t size) {
+        const auto move = next<kMove>();
+        if (!move) return false;
+        const auto moved = offsets_.find(wide(move->data() + 40));
+        if (size < kPrefix + kMove || moved == offsets_.end()) return true;
+        const std::uint64_t start = wide(move->data() + 24), bytes = wide(move->data() + 32);
+        if (bytes != 0 && bytes <= ~start) dump_.moved.push_back({time, start, bytes, moved->second});
+        return true;
+    }
+
+    std::istream& file_;
+    const std::string& path_;
+    JitDump dump_;
+    bool foreign_ = false;
+    std::uint64_t at_ = 0;
+    std::unordered_map<std::uint64_t, std::uint64_t> offsets_;  // of code, by its index
+};
+
+}  // namespace
+
+bool is_jit_dump(std::string_view path) {
+    constexpr std::string_view kBegin = "jit-", kEnd = ".dump";
+    std::string_view name = path.substr(path.rfind('/') + 1);
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || name.size() <= kBegin.size() + kEnd.size()) return false;
+    name = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+    return std::ranges::all_of(name, [](char each) { return each >= '0' && each <= '9'; });
+}
+
+std::uint64_t JitDump::address_of(std::uint64_t file_offset) const {
+    const auto after = std::ranges::upper_bound(loaded, file_offset, {}, &JitCode::file_offset);
+    if (after == loaded.begin()) return file_offset;
+    return after[-1].start + (file_offset - after[-1].file_offset);
+}
+
+std::vector<std::byte> JitDump::read_code(std::uint64_t file_offset, std::uint64_t size) const {
+    std::vector<std::byte> bytes(size);
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(file_offset));
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+    return file ? bytes : std::vector<std::byte>{};
+}
+
+Result<JitDump> read_jit_dump(std::istream& file, const std::string& path) {
+    return DumpReader{file, path}.read();
+}
+
+Result<JitDump> read_jit_dump(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::unexpected(Error{"cannot read " + path, strerror(errno), {}});
+    return read_jit_dump(file, path);
+}
+
+}  // namespace anyperf::symbols
