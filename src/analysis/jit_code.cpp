@@ -12,7 +12,7 @@ namespace {
 using perfdata::RecordType;
 
 // Between the addresses of programs and those of kernels: neither can have it.
-constexpr std::uint64_t kFirst = 0x4000'0000'0000'0000, kMost = 1ull << 47;
+constexpr std::uint64_t kFirstJitAddress = 0x4000'0000'0000'0000, kMostJitOffset = 1ull << 47;
 constexpr std::uint64_t kAllTimes = ~0ull;
 
 /// Whether code of a JIT may be there: a file that is mapped since has code of its own.
@@ -63,7 +63,7 @@ void JitCodes::follow_map(perfdata::Bytes record) {
     std::ranges::stable_sort(dump->coming, {}, &symbols::JitCode::time);
     if (contents->other_clock || !has_times()) dump->advance(kAllTimes);
     dumps_.insert_or_assign(read->pid, std::move(dump));
-    processes_.add_map(read->pid, {kFirst, kFirst + kMost, 0, &dso});
+    processes_.add_map(read->pid, {kFirstJitAddress, kFirstJitAddress + kMostJitOffset, 0, &dso});
 }
 
 /// Whether the times of the recording are those of the dumps.
@@ -93,8 +93,8 @@ std::uint64_t JitCodes::replaced(std::uint64_t address) const {
     if (after == dump_->there.begin()) return address;
     const auto& [start, code] = *std::prev(after);
     const std::uint64_t offset = code.file_offset + (address - start);
-    if (address >= code.end || offset >= kMost || !may_have_jit_code(maps_->find(address))) return address;
-    return kFirst + offset;
+    if (address >= code.end || offset >= kMostJitOffset || !may_have_jit_code(maps_->find(address))) return address;
+    return kFirstJitAddress + offset;
 }
 
 /// The markers of a chain, and the flags of branches, are no addresses of code.

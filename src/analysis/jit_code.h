@@ -3,8 +3,8 @@
 // (processes.h), so an address alone would not do.
 //
 // The mechanism: addresses of such code become addresses that only this file knows, before anything else looks at the
-// sample: kFirst and the offset of the code in the dump. At kFirst the dump is mapped as any file, so all that follows
-// finds the dump as the dso of such an address, and the function by its offset.
+// sample: kFirstJitAddress and the offset of the code in the dump. At kFirstJitAddress the dump is mapped as any file,
+// so all that follows finds the dump as the dso of such an address, and the function by its offset.
 //
 // The dump's times are those of CLOCK_MONOTONIC. In a recording by another clock (without -k monotonic) the last code
 // at an address counts, as in a perf map.

@@ -18,9 +18,9 @@ namespace anyperf::symbols {
 
 namespace {
 
-constexpr std::uint32_t kMagic = 0x4a69'5444;  // "JiTD"
-constexpr std::uint64_t kOtherClock = 1;       // JITDUMP_FLAGS_ARCH_TIMESTAMP
-constexpr std::size_t kHeader = 40, kPrefix = 16, kLoad = 40, kMove = 48;
+constexpr std::uint32_t kJitMagic = 0x4a69'5444;  // "JiTD"
+constexpr std::uint64_t kOtherClock = 1;          // JITDUMP_FLAGS_ARCH_TIMESTAMP
+constexpr std::size_t kJitHeader = 40, kJitPrefix = 16, kJitLoad = 40, kJitMove = 48;
 constexpr std::size_t kLongestName = 4096;
 enum : std::uint32_t { kCodeLoad = 0, kCodeMove = 1, kCodeClose = 3 };
 
@@ -54,12 +54,12 @@ class DumpReader {
     }
 
     Result<void> read_header() {
-        const auto header = next<kHeader>();
+        const auto header = next<kJitHeader>();
         if (!header) return wrong("it has no header");
-        if (word(header->data()) != kMagic) foreign_ = true;
-        if (word(header->data()) != kMagic) return wrong("it does not begin as a jitdump");
+        if (word(header->data()) != kJitMagic) foreign_ = true;
+        if (word(header->data()) != kJitMagic) return wrong("it does not begin as a jitdump");
         const std::uint32_t size = word(header->data() + 8);
-        if (size < kHeader) return wrong("its header is too short");
+        if (size < kJitHeader) return wrong("its header is too short");
         dump_.path = path_;
         dump_.machine = word(header->data() + 12);
         dump_.other_clock = (wide(header->data() + 32) & kOtherClock) != 0;
@@ -74,11 +74,11 @@ class DumpReader {
     /// False: there is no further complete record.
     bool read_record() {
         file_.seekg(static_cast<std::streamoff>(at_));
-        const auto prefix = next<kPrefix>();
+        const auto prefix = next<kJitPrefix>();
         if (!prefix) return false;
         const std::uint32_t kind = word(prefix->data()), size = word(prefix->data() + 4);
         const std::uint64_t time = wide(prefix->data() + 8);
-        if (size < kPrefix || kind == kCodeClose) return false;
+        if (size < kJitPrefix || kind == kCodeClose) return false;
         bool whole = true;
         if (kind == kCodeLoad) whole = read_load(time, size);
         if (kind == kCodeMove) whole = read_move(time, size);
@@ -88,11 +88,12 @@ class DumpReader {
 
     /// Its name and its bytes come after it.
     bool read_load(std::uint64_t time, std::uint32_t size) {
-        const auto load = next<kLoad>();
+        const auto load = next<kJitLoad>();
         if (!load) return false;
         const std::uint64_t start = wide(load->data() + 16), bytes = wide(load->data() + 24);
-        const std::uint64_t begin = at_ + kPrefix + kLoad, end = at_ + size;
-        if (size < kPrefix + kLoad || bytes > end - begin) return true;  // its own fault; the next one may be right
+        const std::uint64_t begin = at_ + kJitPrefix + kJitLoad, end = at_ + size;
+        if (size < kJitPrefix + kJitLoad || bytes > end - begin)
+            return true;  // its own fault; the next one may be right
         std::string name(std::min<std::uint64_t>(end - begin - bytes, kLongestName), '\0');
         file_.read(name.data(), static_cast<std::streamsize>(name.size()));
         if (!file_) return false;
@@ -106,10 +107,10 @@ class DumpReader {
     }
 
     bool read_move(std::uint64_t time, std::uint32_t size) {
-        const auto move = next<kMove>();
+        const auto move = next<kJitMove>();
         if (!move) return false;
         const auto moved = offsets_.find(wide(move->data() + 40));
-        if (size < kPrefix + kMove || moved == offsets_.end()) return true;
+        if (size < kJitPrefix + kJitMove || moved == offsets_.end()) return true;
         const std::uint64_t start = wide(move->data() + 24), bytes = wide(move->data() + 32);
         if (bytes != 0 && bytes <= ~start) dump_.moved.push_back({time, start, bytes, moved->second});
         return true;
