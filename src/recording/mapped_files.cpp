@@ -1,5 +1,7 @@
 #include "recording/mapped_files.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <span>
 
@@ -15,6 +17,11 @@ namespace {
 constexpr auto kAllProcesses = static_cast<std::uint32_t>(-1);
 constexpr std::string_view kVdso = "[vdso]";
 
+Result<symbols::ElfImage> open_mapped(const std::string& path, std::uint32_t pid) {
+    auto image = symbols::ElfImage::open(fmt::format("/proc/{}/root{}", pid, path));
+    return image ? std::move(image) : symbols::ElfImage::open(path);
+}
+
 }  // namespace
 
 void MappedFiles::add(perfdata::Bytes record) {
@@ -25,11 +32,14 @@ void MappedFiles::add(perfdata::Bytes record) {
         return;
     }
     if (!map->path.starts_with('/') && map->path != kVdso) return;
-    if (!paths_.contains(map->path)) paths_.emplace(map->path);
+    auto known = files_.find(map->path);
+    if (known == files_.end()) known = files_.emplace(map->path, File{}).first;
+    known->second.pid = map->pid;
+    if (!map->build_id.empty()) known->second.build_id = map->build_id;
 }
 
 void MappedFiles::add(const MappedFiles& other) {
-    paths_.insert(other.paths_.begin(), other.paths_.end());
+    files_.insert(other.files_.begin(), other.files_.end());
     if (kernel_.empty()) kernel_ = other.kernel_;
 }
 
@@ -39,14 +49,17 @@ std::vector<perfdata::BuildId> MappedFiles::build_ids() const {
         if (!id.empty()) ids.push_back({.pid = kAllProcesses, .kernel = kernel, .id = std::move(id), .path = path});
     };
     if (!kernel_.empty()) add(true, symbols::kernel_build_id("/sys/kernel/notes"), kernel_);
-    for (const auto& path : paths_) {
+    for (const auto& [path, file] : files_) {
         if (path == kVdso) {
             // All 64-bit processes of one boot have the same vDSO, so the recorder's own has the build id.
             if (const auto vdso = symbols::vdso_image()) add(false, vdso->build_id(), path);
             continue;
         }
         if (path.starts_with("//") || path.ends_with(" (deleted)")) continue;
-        if (const auto image = symbols::ElfImage::open(path)) add(false, image->build_id(), path);
+        if (!file.build_id.empty())
+            add(false, file.build_id, path);
+        else if (const auto image = open_mapped(path, file.pid))
+            add(false, image->build_id(), path);
     }
     return ids;
 }

@@ -1,10 +1,13 @@
 // mapped_files.h: the files that were mapped for execution while recording, and their build ids, by which readers find
-// the same files again. While recording, only their paths are kept. The files are opened at the end, when it no longer
-// matters how long that takes. If a file was replaced before the end, the recording has the build id of the new file,
-// and readers name the samples of the old one wrongly; perf has the same limit.
+// the same files again. From Linux 5.12 on the kernel writes them into the records. Where it has not, only the path is
+// kept while recording, and the file is opened at the end, when it no longer matters how long that takes: in the root
+// directory of a process that has mapped it, which may be a container's, or here if that process has ended. If such a
+// file was replaced before the end, the recording has the build id of the new file, and readers name the samples of the
+// old one wrongly; perf has the same limit.
 #pragma once
 
-#include <set>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,8 +24,13 @@ class MappedFiles {
     std::vector<perfdata::BuildId> build_ids() const;
 
   private:
-    std::set<std::string, std::less<>> paths_;
-    std::string kernel_;  ///< the name of the kernel's mapping; empty: no record had one
+    struct File {
+        std::string build_id;   ///< the last of a record; empty: no record had one
+        std::uint32_t pid = 0;  ///< a process that has mapped it
+    };
+
+    std::map<std::string, File, std::less<>> files_;  ///< by path
+    std::string kernel_;                              ///< the name of the kernel's mapping; empty: no record had one
 };
 
 }  // namespace anyperf::recording

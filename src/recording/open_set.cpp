@@ -37,6 +37,7 @@ struct NewPart {
 };
 constexpr std::array kNewParts{
     NewPart{0, read_format("PERF_FORMAT_LOST")},      // Linux 6.0
+    NewPart{flag("build_id"), 0},                     // 5.12
     NewPart{flag("ksymbol") | flag("bpf_event"), 0},  // 5.1
     NewPart{flag("comm_exec"), 0},                    // 3.16
 };

@@ -103,6 +103,9 @@ void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
         set(attr, mask);
     // Code that the kernel generates during the recording. For kernels before 5.1, OpenSet::open() leaves these out.
     set(attr, flag("ksymbol"));
+    // The kernel knows which file it maps, also in a container and if the file is replaced later; before 5.12 it does
+    // not say so.
+    set(attr, flag("build_id"));
     set(attr, flag("bpf_event"), options.bpf);
     set(attr, flag("namespaces"), options.namespaces);
     set(attr, flag("mmap_data"), wants_data_maps(options));

@@ -196,12 +196,19 @@ void Dso::open_file(const SymbolPaths& paths) {
     if (open_image(paths.root + path_)) return;
     // The reason that matters is that of the file's own place.
     const std::string why = why_;
+    if (paths.root.empty() && open_in_root_of_process()) return why_.clear();
     const std::string cached = paths.build_id_cache + "/.build-id/";
     const bool has_cache = !paths.build_id_cache.empty() && build_id_.size() > 2;
     if (has_cache && open_image(cached + build_id_path(build_id_) + "/elf")) return why_.clear();
     const auto fetched =
         paths.debuginfod && !build_id_.empty() ? paths.debuginfod->executable(build_id_) : std::nullopt;
     why_ = fetched && open_image(*fetched) ? "" : why;
+}
+
+/// The file as a process sees it that has mapped it, in a container or after a chroot. The process may be another one
+/// by now, so only the build id shows that it is the right file.
+bool Dso::open_in_root_of_process() {
+    return pid_ != 0 && !build_id_.empty() && open_image("/proc/" + std::to_string(pid_) + "/root" + path_);
 }
 
 void Dso::load_file(const SymbolPaths& paths) {
@@ -277,6 +284,7 @@ Dso& Dsos::find_or_add(const DsoKey& given) {
     if (kind_of(key) == DsoKind::kernel) key.path.resize(key.path.find(']') + 1);
     auto& dso = dsos_[{key.path, key.build_id, key.pid, jit && key.executable}];
     if (!dso) {
+        key.pid = given.pid;
         dso = std::make_unique<Dso>(key);
         if (const auto names = recorded_.find(key.path); names != recorded_.end()) dso->use_recorded(names->second);
     }

@@ -61,7 +61,7 @@ struct SymbolPaths {
 struct DsoKey {
     std::string path;
     std::string build_id;   ///< hexadecimal; empty: unknown
-    std::uint32_t pid = 0;  ///< kKernelPid for the kernel's maps; of others it matters for JITs only
+    std::uint32_t pid = 0;  ///< kKernelPid for the kernel's maps; of a JIT its own, of a file one that has mapped it
     bool executable = true;
 };
 inline constexpr std::uint32_t kKernelPid = 0xffff'ffffu;
@@ -129,6 +129,7 @@ class Dso {
     void load_file(const SymbolPaths& paths);
     void load_vdso(const SymbolPaths& paths);
     void open_file(const SymbolPaths& paths);
+    bool open_in_root_of_process();
     void load_kernel(const SymbolPaths& paths, KernelSymbols& kernel);
     void load_perf_map();
     void load_jit_dump(const SymbolPaths& paths);

@@ -75,7 +75,7 @@ constexpr std::array kRows{
     Row{"annotate", "--group", "each event has its own annotation", ""},
     Row{"report", "--branch-history", "branches are not joined with call chains", "use -b"},
     // Recording.
-    Row{"record", "-B --no-buildid --buildid-mmap", "build ids are always recorded, in the header of the file", ""},
+    Row{"record", "-B --no-buildid", "build ids are always recorded", ""},
     Row{"record", "--timestamp-filename", "the file has the name that it is given", "give a name with -o"},
     Row{"record", "-I --intr-regs --user-regs", "registers are recorded with copied stacks only",
         "use --call-graph dwarf,raw"},

@@ -378,8 +378,9 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("--dry-run", options.dry_run, "check the options and the events, and record nothing");
     verb.add_flag("-v,--verbose", options.verbose, "note how each event was opened");
     verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
-    for (const char* names : {"-N,--no-buildid-cache", "-P,--period", "-T,--timestamp", "-R,--raw-samples",
-                              "--buildid-all", "--timestamp-boundary", "--per-thread", "--strict-freq"})
+    for (const char* names :
+         {"-N,--no-buildid-cache", "-P,--period", "-T,--timestamp", "-R,--raw-samples", "--buildid-all",
+          "--buildid-mmap", "--timestamp-boundary", "--per-thread", "--strict-freq"})
         declare_always(verb, names);
     declare_backend_options(verb, options.backend);
 }
