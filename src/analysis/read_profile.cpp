@@ -2,7 +2,9 @@
 
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
+#include "abi/sample_bits.h"
 #include "analysis/gatherer.h"
+#include "analysis/missing_data.h"
 #include "perfdata/reader.h"
 #include "try.h"
 
@@ -52,9 +54,11 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wan
     perfdata::Reader reader = TRY(perfdata::Reader::open(path));
     ReadOptions options = wanted;
     TRY(options.time.resolve(reader.facts().first_ns, reader.facts().last_ns));
+    TRY(check_data(reader, options));
     ReadProfile result;
     Gatherer gatherer{options, reader};
     const perfdata::Summary summary = reader.read(gatherer);
+    TRY(check_data(reader, options));
     describe_recording(path, reader.facts(), result.profile.recording);
     describe_events(reader, result.profile);
     describe_cpus(reader.facts(), result.profile);
@@ -62,6 +66,8 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wan
     result.profile.recording.skipped = summary.damaged_samples + summary.unknown_ids + summary.unknown_types;
     gatherer.add_to(result.profile);
     result.damage = summary.damage;
+    result.has_callers = some_event_has(
+        reader, abi::sample("PERF_SAMPLE_CALLCHAIN") | abi::sample("PERF_SAMPLE_STACK_USER"));
     return result;
 }
 

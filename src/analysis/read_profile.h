@@ -20,10 +20,11 @@ namespace anyperf::analysis {
 struct ReadProfile {
     profile::Profile profile;
     std::optional<Error> damage;  ///< with the file offset; the profile has what could be read
+    bool has_callers = true;      ///< false: no event was recorded with call chains
 };
 
 /// Reads a perf.data file, or standard input if `path` is "-". Error: the file cannot be opened, or its header cannot
-/// be read, or ReadOptions::time has percentages that it does not allow. Damage in its records is no error: the profile
+/// be read, ReadOptions::time has percentages that it does not allow, or the recording lacks what the options need. Damage in its records is no error: the profile
 /// has what comes before it.
 Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wanted);
 

@@ -91,7 +91,9 @@ Error to_error(const CLI::ParseError& error, const CLI::App& app) {
         const std::string words = text.substr(colon + 2, kLongestWord);
         if (const std::string option = first_option(words); !option.empty())
             return anyperf::cli::unknown_option(app, option);
-        return {"bad argument " + words, "unexpected extra argument", "see " + help};
+        const bool reads = app.get_option_no_throw("--input") != nullptr;
+        return {"bad argument " + words, "unexpected extra argument",
+                reads ? "a recording is given with -i; see " + help : "see " + help};
     }
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
         return {text, "anyperf " + verb + " needs this argument", "see " + help};

@@ -217,6 +217,8 @@ Result<int> report(const Options& options, Output& out) {
     if (!chosen && only_tracepoints(read.profile)) table.rows.keys = {profile::Key::trace};
     if (table.columns.empty()) table.columns = default_columns(options, table.rows.keys);
     if (!options.quiet) note_losses(read, out);
+    if (wanted.call_chains && !read.has_callers && !options.quiet)
+        out.note("anyperf: the recording has no callers: record with -g\n");
     const auto admitted = leave_out(options, filters.samples, read.profile);
     if (admitted) table.rows.admitted = &*admitted;
     if (options.json)

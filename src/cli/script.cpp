@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/missing_data.h"
 #include "cli/command/target_options.h"
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
@@ -63,6 +64,8 @@ Result<int> script(const Options& options, Output& out) {
     ScriptPrinter::Options printing = TRY(printing_of(options));
     perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
     TRY(printing.filters.time.resolve(reader.facts().first_ns, reader.facts().last_ns));
+    TRY(analysis::check_cpus(reader, printing.filters.cpus));
+    if (printing.chosen) TRY(printing.chosen->check(reader));
     if (options.head.any()) {
         out.print(TRY(head_text(options.input, reader, options.head.full)));
         if (options.head.only) return 0;

@@ -91,9 +91,16 @@ void fix_data_section(Bytes file, FileHeader& header) {
 }  // namespace
 
 bool is_perf_data(Bytes begin) {
-    if (begin.size() < kPipeHeaderSize) return false;
     const auto magic = load<std::uint64_t>(begin.data());
     return magic == kMagic || magic == reversed(kMagic) || magic == kOldMagic || magic == reversed(kOldMagic);
+}
+
+bool begins_as_pipe(Bytes begin) {
+    if (begin.size() < kPipeHeaderSize) return false;
+    const auto magic = load<std::uint64_t>(begin.data());
+    Cursor cursor{begin, magic != kMagic && magic != kOldMagic};
+    cursor.skip(8);
+    return cursor.u64() == kPipeHeaderSize;
 }
 
 // The features of version 1 are left out: it has no bitmap of this form.

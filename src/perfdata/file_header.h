@@ -58,6 +58,9 @@ inline constexpr std::size_t kPipeHeaderSize = 16, kFileHeaderSize = 104;
 /// Whether these first bytes are those of a perf.data file.
 bool is_perf_data(Bytes begin);
 
+/// Whether the first kPipeHeaderSize bytes of such a file are those of one in pipe mode.
+bool begins_as_pipe(Bytes begin);
+
 /// Reads the header of a whole file, or the 16 bytes of one in pipe mode. Fails if it is not a perf.data file or no
 /// event can be read.
 Result<FileHeader> read_file_header(Bytes file);

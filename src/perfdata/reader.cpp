@@ -201,14 +201,15 @@ Result<Reader> Reader::open(const std::string& path) {
             return std::unexpected(Error{fmt::format("cannot read {}", name_of(path)), "nothing was written to it",
                                          "see why the program that should write the recording has not done so"});
     }
+    if (input.is_stream() && begin.size() == kPipeHeaderSize && is_perf_data(begin) && !begins_as_pipe(begin))
+        return std::unexpected(Error{fmt::format("cannot read {}", name_of(path)),
+                                     "it is the recording of a file, whose parts are read in another order",
+                                     "save it to a file, and name that with -i; or record with -o -"});
     auto header = read_file_header(input.is_stream() ? Bytes{begin} : input.mapped());
     if (!header) {
         header.error().what = fmt::format("cannot read {}", name_of(path));
         return std::unexpected(header.error());
     }
-    if (input.is_stream() && !header->pipe)
-        return std::unexpected(Error{"cannot read standard input", "it is a perf.data file that needs seeking",
-                                     "name the file with -i, or record with -o -"});
     // The names are in a feature section, EVENT_DESC, so the events get them last.
     auto state = std::make_unique<State>(std::move(input), std::move(*header), TRY(open_ring_files(path)));
     for (EventInfo& event : state->header.events) state->events.add(std::move(event));

@@ -214,16 +214,41 @@ class OtherVerbs(Recorded):
         self.assertEqual(json.loads(result.stdout), [])
 
 
+class Missing(Recorded):
+    def test_what_the_samples_do_not_have_is_an_error(self):
+        """Nothing, or zeros, would look like an answer."""
+        path = self.record("-e", "cpu-clock:u")
+        for words, missing in ((("report", "-C", "0"), "CPU"), (("script", "-C", "0"), "CPU"), (("annotate", "-C", "0"), "CPU"),
+                               (("export", "-f", "folded", "-C", "0"), "CPU"), (("report", "-b"), "branches"),
+                               (("report", "--mem-mode"), "latencies"), (("script", "-F", "cpu"), "'cpu'"),
+                               (("script", "-F", "+brstack"), "'brstack'"), (("script", "-F", "sw:addr"), "'addr'")):
+            result = run(ANYPERF, *words, "-i", path)
+            self.assertEqual((result.returncode, result.stdout), (125, b""), words)
+            self.assertIn(missing, result.stderr.decode(), words)
+        result = run(ANYPERF, "report", "-g", "-i", path)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"has no callers: record with -g", result.stderr)
+
+    def test_a_recording_of_a_file_cannot_come_through_a_pipe(self):
+        path = self.record("-e", "cpu-clock:u")
+        result = subprocess.run(["sh", "-c", f"cat {path} | {ANYPERF} report -i -"], capture_output=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"save it to a file", result.stderr)
+
+    def test_a_recording_that_is_given_as_an_argument_is_refused_with_the_option(self):
+        self.assertIn(b"given with -i", run(ANYPERF, "report", "perf.data").stderr)
+
+
 class Options(Case):
     def test_each_option_of_perf_is_served_or_refused_with_a_reason(self):
         if not shutil.which("perf"):
             self.skipTest("perf is not installed")
         directory = self.directory.name
-        for verb in ("record", "report", "script", "annotate"):
+        for verb in ("record", "report", "script", "annotate", "diff", "top"):
             usage = run("perf", verb, "-h")
             usage = (usage.stdout + usage.stderr).decode(errors="replace")
             names = re.findall(r"^ {4,8}(?:-\w, )?(--[a-z0-9-]+)", usage, re.M)
-            self.assertGreater(len(names), 25)
+            self.assertGreater(len(names), 20)
             first = [ANYPERF, verb, *(["--dry-run"] if verb == "record" else [])]
             for name in names:
                 result = subprocess.run([*first, name, "0"], capture_output=True, text=True, timeout=60, check=False,

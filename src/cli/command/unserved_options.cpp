@@ -74,6 +74,37 @@ constexpr std::array kRows{
         "annotate --json has the paths"},
     Row{"annotate", "--group", "each event has its own annotation", ""},
     Row{"report", "--branch-history", "branches are not joined with call chains", "use -b"},
+    // What has changed.
+    Row{"diff", "-b --baseline-only", "rows that only one recording has are changes, too", "use --json and a filter"},
+    Row{"diff", "-c --compute -F --formula -p --period -o --order",
+        "each row has the shares, the counts and whether the change may be chance, the largest change first",
+        "use --json for other computations"},
+    Row{"diff", "-C --comms -d --dsos -S --symbols --pid --tid --cpu --time --percentage", "all samples are compared",
+        "use report with this option for each recording"},
+    Row{"diff", "-t --field-separator", "columns are aligned", "use --json"},
+    Row{"diff", "--cycles-hist --stream", "branches are not compared", "use report -b for each recording"},
+    Row{"diff", "-D --dump-raw-trace", "records are not printed byte by byte", ""},
+    Row{"diff top", "--kallsyms -m --modules -k --vmlinux --ignore-vmlinux",
+        "the kernel's names come from /proc/kallsyms", ""},
+    // While programs run.
+    Row{"top", "--comms --dsos --symbols -u --uid", "top shows all that it records",
+        "choose tasks with -p or -t; or use record, and report with this option"},
+    Row{"top", "-b --branch-any -j --branch-filter", "top shows no branches", "use record -b and report -b"},
+    Row{"top", "--percent-limit --percentage -f --count-filter", "the heaviest rows come first",
+        "use -E for the number of rows"},
+    Row{"top", "--children --no-children", "with -g rows have what they call, and else not", ""},
+    Row{"top",
+        "-n --show-nr-samples --show-total-period --fields --hierarchy -w --column-widths --raw-trace "
+        "--group --group-sort-idx --ignore-callees --max-stack --stitch-lbr --prefix --prefix-strip "
+        "--demangle-kernel --tui --percent-type",
+        "top has one view", "use record, and report or annotate"},
+    Row{"top", "-M --disassembler-style --objdump --asm-raw --source --sym-annotate", "enter shows code",
+        "use record and annotate"},
+    Row{"top", "--switch-on --switch-off --show-on-off-events", "samples are not chosen by events", ""},
+    Row{"top",
+        "-D --dump-symtab --force --hide --overwrite -r --realtime --num-thread-synthesize "
+        "--proc-map-timeout --all-cgroups --namespaces --no-bpf-event -v --verbose",
+        "the recorder does nothing of the kind", ""},
     // Recording.
     Row{"record", "-B --no-buildid", "build ids are always recorded", ""},
     Row{"record", "--timestamp-filename", "the file has the name that it is given", "give a name with -o"},

@@ -32,6 +32,7 @@ struct Options {
     bool only_significant = false;
     bool no_interpreter = false;
     bool json = false;
+    bool quiet = false;
 };
 
 /// Without files, and with only the new one, the names are those of perf diff.
@@ -100,7 +101,7 @@ Result<int> diff(const Options& options, Output& out) {
                                               .source = {.lines = wants(profile::Key::source_line), .inlines = false},
                                               .no_interpreter = options.no_interpreter,
                                               .paths = paths})));
-        note_losses(read.back(), out);
+        if (!options.quiet) note_losses(read.back(), out);
     }
     std::string text;
     for (const auto& inputs : TRY(common_events(read, out))) {
@@ -128,6 +129,8 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
+    verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");
+    for (const char* names : {"-f,--force", "-v,--verbose"}) declare_always(verb, names);
     verb.add_flag("--json", options->json, "print an array with an object for each row");
     return [options](Output& out) { return diff(*options, out); };
 }

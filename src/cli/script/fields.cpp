@@ -8,6 +8,7 @@
 
 #include "abi/event_ids.h"
 #include "abi/sample_bits.h"
+#include "analysis/missing_data.h"
 #include "cli/command/target_options.h"
 #include "try.h"
 
@@ -21,6 +22,27 @@ struct TypeName {
 };
 constexpr std::array kEventTypes{TypeName{"hw", abi::kTypeHardware}, TypeName{"sw", abi::kTypeSoftware},
                                  TypeName{"trace", abi::kTypeTracepoint}, TypeName{"raw", abi::kTypeRaw}};
+
+/// A field, and what samples must have for it.
+struct NeededBits {
+    Field field;
+    std::uint64_t bits;
+    std::string_view fix;
+};
+constexpr std::array kNeededBits{
+    NeededBits{Field::cpu, abi::sample("PERF_SAMPLE_CPU"), "record with -a or --sample-cpu"},
+    NeededBits{Field::time, abi::sample("PERF_SAMPLE_TIME"), "record with anyperf record"},
+    NeededBits{Field::addr, abi::sample("PERF_SAMPLE_ADDR"), "record with -d"},
+    NeededBits{Field::data_src, abi::sample("PERF_SAMPLE_DATA_SRC"), "record with -d"},
+    NeededBits{Field::weight, abi::sample("PERF_SAMPLE_WEIGHT") | abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"),
+               "record with -W"},
+    NeededBits{Field::ins_lat, abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"), "record with -W"},
+    NeededBits{Field::brstack, abi::sample("PERF_SAMPLE_BRANCH_STACK"), "record with -b"},
+    NeededBits{Field::phys_addr, abi::sample("PERF_SAMPLE_PHYS_ADDR"), "record with --phys-data"},
+    NeededBits{Field::data_page_size, abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE"), "record with --data-page-size"},
+    NeededBits{Field::code_page_size, abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE"), "record with --code-page-size"},
+    NeededBits{Field::trace, abi::sample("PERF_SAMPLE_RAW"), "record tracepoints"},
+};
 
 }  // namespace
 
@@ -76,6 +98,20 @@ Result<ChosenFields> ChosenFields::parse(const std::vector<std::string>& texts) 
     if (!for_all.empty()) chosen.all_ = TRY(choice_of(for_all));
     for (const auto& [type, list] : for_types) chosen.by_type_[type] = TRY(choice_of(list));
     return chosen;
+}
+
+// In pipe mode the events are not known yet, and nothing is said.
+Result<void> ChosenFields::check(const perfdata::Reader& reader) const {
+    for (const NeededBits& each : kNeededBits) {
+        const bool named = all_.added.has(each.field) || std::ranges::any_of(by_type_, [&](const auto& choice) {
+                               return choice.second.added.has(each.field);
+                           });
+        if (!named || analysis::some_event_has(reader, each.bits)) continue;
+        const auto row = std::ranges::find(kFieldNames, each.field, &FieldName::field);
+        return std::unexpected(Error{fmt::format("cannot print '{}'", row->name), "no sample of the recording has it",
+                                     fmt::format("leave it out; or {}", each.fix)});
+    }
+    return {};
 }
 
 Fields ChosenFields::of(const abi::Attr& attr) const {

@@ -10,6 +10,7 @@
 
 #include "anyperf/attr.h"
 #include "anyperf/error.h"
+#include "perfdata/reader.h"
 
 namespace anyperf::cli {
 
@@ -87,6 +88,9 @@ class ChosenFields {
     /// type sw only; hw, trace and raw are the others. "trace:" prints nothing of tracepoints. Error: a name is
     /// unknown, and the known ones are listed; or the first two forms are mixed.
     static Result<ChosenFields> parse(const std::vector<std::string>& texts);
+
+    /// Error: a field that was named is in no sample of the recording.
+    Result<void> check(const perfdata::Reader& reader) const;
 
     /// The fields to print for the samples of an event with this attr.
     Fields of(const abi::Attr& attr) const;
