@@ -66,8 +66,8 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wan
     result.profile.recording.skipped = summary.damaged_samples + summary.unknown_ids + summary.unknown_types;
     gatherer.add_to(result.profile);
     result.damage = summary.damage;
-    result.has_callers = some_event_has(
-        reader, abi::sample("PERF_SAMPLE_CALLCHAIN") | abi::sample("PERF_SAMPLE_STACK_USER"));
+    result.has_callers =
+        some_event_has(reader, abi::sample("PERF_SAMPLE_CALLCHAIN") | abi::sample("PERF_SAMPLE_STACK_USER"));
     return result;
 }
 

@@ -24,8 +24,8 @@ struct ReadProfile {
 };
 
 /// Reads a perf.data file, or standard input if `path` is "-". Error: the file cannot be opened, or its header cannot
-/// be read, ReadOptions::time has percentages that it does not allow, or the recording lacks what the options need. Damage in its records is no error: the profile
-/// has what comes before it.
+/// be read, ReadOptions::time has percentages that it does not allow, or the recording lacks what the options need.
+/// Damage in its records is no error: the profile has what comes before it.
 Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wanted);
 
 }  // namespace anyperf::analysis
