@@ -60,6 +60,7 @@ Found translate(Search& search, const x86_64::CodeBytes& code) {
     x86_64::Translation translation{engine.cache,           *arena,        engine.counting,   engine.tuples,
                                     engine.instrumentation, &engine.exact, search.relocations};
     if (search.arrival != Arrival::other) translation.count_executions();
+    if (search.arrival == Arrival::step) translation.enter_by_step();
     search.block = translation.run(code, search.limit, search.arrival == Arrival::indirect);
     if (search.block != nullptr) return Found::block;
     return translation.found_instructions() ? Found::no_room : Found::nothing;
@@ -134,12 +135,19 @@ bool is_stored(const Search& search, const ExecutableRange& range) {
            !log_wants(engine, run::log::kBlocks | run::log::kCode);
 }
 
+/// Whether the thread arrives by a branch that makes a step, and the block has no code for that. It is translated
+/// again.
+bool lacks_step_entry(const Search& search, const Block& block) {
+    if (!search.thread.engine->cache.charges_steps || block.limit != 0 || block.has_step_entry != 0) return false;
+    return search.arrival == Arrival::step || (search.arrival == Arrival::indirect && block.follows_call == 0);
+}
+
 void find_or_translate(Search& search) {
     Cache& cache = search.thread.engine->cache;
     search.block = nullptr;
     search.found = Found::nothing;
     if (Block* const known = cache.find(search.pc, search.limit)) {
-        if (!Cache::is_stale(*known)) {
+        if (!Cache::is_stale(*known) && !lacks_step_entry(search, *known)) {
             search.block = known;
             search.found = Found::block;
             return;
@@ -156,7 +164,7 @@ void find_or_translate(Search& search) {
     if (is_stored(search, *range)) {
         Engine& engine = *search.thread.engine;
         search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc,
-                                         search.arrival == Arrival::indirect);
+                                         {search.arrival == Arrival::indirect, search.arrival == Arrival::step});
         search.found = Found::block;
         if (search.block != nullptr) return;
         search.relocations = &engine.store.relocations();

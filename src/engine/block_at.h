@@ -11,7 +11,8 @@ namespace anyperf::engine {
 /// How a thread comes to a block.
 enum class Arrival : std::uint8_t {
     other,
-    backward,  ///< by a direct branch that goes back: the block may begin a loop
+    backward,  ///< by a direct branch that goes back, or forward into its own block: the block may begin a loop
+    step,      ///< by a direct branch that makes a step (turns/turn_length.h): it goes back
     indirect,  ///< by an indirect branch: a new block gets an indirect entry
 };
 

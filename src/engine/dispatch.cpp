@@ -24,12 +24,14 @@
 #include "engine/time/virtual_clock.h"
 #include "engine/traces.h"
 #include "engine/trap_flag.h"
+#include "engine/turns/turn_length.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/segment.h"
+#include "engine/x86_64/translate/steps.h"
 #include "engine/x86_64/x87_pointer.h"
 
 namespace anyperf::engine {
@@ -50,6 +52,9 @@ struct BlockExit {
     x86_64::ClassSet counted = 0;    ///< classes that the block counts
     std::uint16_t limit = 0;         ///< Block::limit
     bool backward = false;           ///< the target is not after the block
+    std::int64_t steps = 0;          ///< of ExitReason::step: what was to be charged
+    std::size_t step_lane = 0;       ///< and the lane
+    bool is_inside = false;          ///< they are inside of a trace, which has not begun
 };
 
 /// Copies what is needed of the exit and leaves the cache.
@@ -65,6 +70,13 @@ BlockExit take_exit(Thread& thread) {
     } else if (thread.exit_reason == ExitReason::hot) {
         from = thread.exit_payload;
         block_exit.target = cache.blocks[from].pc;
+    } else if (thread.exit_reason == ExitReason::step) {
+        from = thread.exit_payload & ~x86_64::kShort;
+        block_exit.target = cache.blocks[from].pc;
+        const bool inside = (thread.exit_payload & x86_64::kShort) != 0;
+        block_exit.steps = inside ? x86_64::steps_of_trace(cache.blocks[from], 0) : 1;
+        block_exit.step_lane = x86_64::step_lane(from);
+        block_exit.is_inside = inside;
     } else if (thread.exit_reason != ExitReason::lookup_miss) {
         block_exit.id = thread.exit_payload;
         block_exit.exit = cache.exits[block_exit.id];
@@ -103,9 +115,21 @@ bool resumes_at_breakpoint(const Thread& thread, std::uint64_t pc) {
     return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.code.any() && watched.holds(pc);
 }
 
+/// A block at `pc` that ends with the thread's turn at the latest. Up to its first branch a block runs as a whole.
+const Block* block_in_turn(Thread& thread, std::uint64_t pc, std::uint16_t limit) {
+    if (limit >= kTurnEnd) return block_at(thread, pc, limit);
+    const std::uint64_t left = turns::left_of(thread);
+    const std::uint64_t most = limit != 0 && limit < left ? limit : left;
+    const Block* const step = block_at(thread, pc, kPathStep);
+    if (step == nullptr || step->instructions <= most) return step;
+    return block_at(thread, pc, static_cast<std::uint16_t>(kTurnEnd | most));
+}
+
 /// Makes the translation of `pc` the next block.
 const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
+    if (turns::is_over(thread)) [[unlikely]]
+        turns::pass(thread);
     if (limit == 0 && resumes_at_breakpoint(thread, pc)) [[unlikely]]
         return single_step(thread);
     if (thread.traps_each) [[unlikely]] {
@@ -117,7 +141,8 @@ const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     Lock& lock = thread.engine->cache.lock;
     lock.lock();
     // The lock is held until the thread is in the cache again: in between, a flush would free the block.
-    const Block* const block = block_at(thread, pc, limit);
+    const Block* const block =
+        turns::is_ending(thread) ? block_in_turn(thread, pc, limit) : block_at(thread, pc, limit);
     if (block != nullptr) set_next_block(thread, *block);
     lock.unlock();
     if (block == nullptr) run_in_place(thread);
@@ -159,11 +184,15 @@ void finish_single_step(Thread& thread, const BlockExit& block_exit) {
 /// A direct exit that is not linked: links it to its target's block, and goes there.
 void on_link(Thread& thread, const BlockExit& block_exit) {
     Cache& cache = thread.engine->cache;
+    if (turns::is_ending(thread)) [[unlikely]]
+        return static_cast<void>(go_to(thread, block_exit.target));
     thread.registers.rip = block_exit.target;
     wait_for_code(*thread.engine, block_exit.target);
     cache.lock.lock();
-    Block* const block =
-        block_at(thread, block_exit.target, 0, block_exit.backward ? Arrival::backward : Arrival::other);
+    const Arrival arrival = block_exit.exit.steps != 0 ? Arrival::step
+                            : block_exit.backward      ? Arrival::backward
+                                                       : Arrival::other;
+    Block* const block = block_at(thread, block_exit.target, 0, arrival);
     // block_at() may have flushed the cache: then the exit is gone, and another one may have its number.
     if (block != nullptr && cache.generation == block_exit.generation) {
         cache.link(block_exit.id, *block);
@@ -193,6 +222,11 @@ void on_indirect(Thread& thread) {
         go_to(thread, thread.registers.rip);
         return;
     }
+    if (turns::is_ending(thread)) [[unlikely]] {
+        cache.lock.unlock();
+        go_to(thread, thread.missed_target);
+        return;
+    }
     Block* const block = block_at(thread, thread.missed_target, 0, Arrival::indirect);
     if (block != nullptr && block->code == nullptr) {
         if (block->indirect_entry == 0) x86_64::add_indirect_entry(cache, *block);
@@ -214,7 +248,7 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     // If only the lane is exhausted, no event overflows yet. A grant that is not exact may end early.
     std::int64_t remaining = counters.remaining();
     if (remaining <= 0 || (remaining < segment.instructions && !thread.grant_is_exact)) {
-        turns::is_over(thread) ? turns::pass(thread) : hooks::at_budget_end(thread);
+        hooks::at_budget_end(thread);
         remaining = counters.remaining();
     }
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
@@ -223,6 +257,7 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     const std::uint16_t alone = is_alone ? kSingleInstruction : std::uint16_t{0};
     const Block& next =
         go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(remaining));
+    remaining = counters.remaining();  // other events may be open after another thread's turn
     counters.write_begin();
     counters.distribute_budget(remaining, next.lane, next.instructions);
     counters.write_end();
@@ -457,6 +492,20 @@ bool follow_path(Thread& thread, const BlockExit& block_exit) {
     return false;
 }
 
+/// Whether the thread has come by a branch that makes a step. Those that stay in translated code are charged there.
+bool has_made_step(const Thread& thread, const BlockExit& block_exit) {
+    if (thread.exit_reason == ExitReason::unlinked_exit) return block_exit.exit.steps != 0;
+    return thread.exit_reason == ExitReason::lookup_miss && !x86_64::follows_call(thread.missed_target);
+}
+
+/// A block's lane of steps is too small. A trace whose steps are more than remain is not entered: the thread goes on to
+/// its first branch.
+void on_step(Thread& thread, const BlockExit& block_exit) {
+    const bool enough = turns::refill_steps(thread, block_exit.step_lane, block_exit.steps);
+    if (!block_exit.is_inside) turns::make_step(thread);
+    go_to(thread, block_exit.target, enough || !block_exit.is_inside ? std::uint16_t{0} : kPathStep);
+}
+
 void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
     if (is_on_path(thread)) [[unlikely]] {
         if (follow_path(thread, block_exit)) return;
@@ -469,6 +518,7 @@ void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
         case ExitReason::lookup_miss: return on_indirect(thread);
         case ExitReason::budget: return on_budget(thread, block_exit.segment);
         case ExitReason::hot: return take_step(thread, block_exit.target);
+        case ExitReason::step: return on_step(thread, block_exit);
         case ExitReason::emulate: return on_emulated_instruction(thread, block_exit);
         case ExitReason::breakpoint: return on_breakpoint(thread, block_exit);
         case ExitReason::count: break;
@@ -486,6 +536,7 @@ void dispatch(Thread& thread) {
     if (thread.page.faults_are_counted != 0) [[unlikely]]
         hooks::after_translated_code(
             thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
+    if (thread.engine->cache.charges_steps && has_made_step(thread, block_exit)) turns::make_step(thread);
     if (thread.single_step != SingleStep::no) [[unlikely]]
         finish_single_step(thread, block_exit);
     dispatch_by_reason(thread, block_exit);

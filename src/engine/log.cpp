@@ -79,7 +79,7 @@ void log_block(const Thread& thread, const Block& block) {
     if (block.limit == kPathStep)
         line.text(" step");
     else if (block.limit != 0)
-        line.text(" limit ").decimal(block.limit == kSingleInstruction ? 1 : block.limit);
+        line.text(" limit ").decimal(block.limit == kSingleInstruction ? 1 : block.limit & ~kTurnEnd);
     if (block.code != nullptr) line.text(" compared");
     if (block.trace) line.text(" trace");
     log_write(thread, line);

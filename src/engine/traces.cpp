@@ -30,6 +30,7 @@ struct Work {
     Thread& thread;
     Arena& arena;
     bool indirect;
+    bool step;
     Block* trace = nullptr;
 };
 
@@ -40,6 +41,7 @@ void translate_path(void* context) {
     Engine& engine = *work.thread.engine;
     x86_64::Translation translation{engine.cache,           work.arena,   engine.counting, engine.tuples,
                                     engine.instrumentation, &engine.exact};
+    if (work.step) translation.enter_by_step();
     work.trace = translation.run_trace(work.thread.path, work.indirect);
 }
 
@@ -55,7 +57,7 @@ Block* make_trace(Thread& thread) {
     if (before == nullptr || before->trace || before->code != nullptr) return nullptr;
     Arena* const arena = x86_64::prepared_arena(cache, pc);
     if (arena == nullptr) return nullptr;
-    Work work{thread, *arena, before->indirect_entry != 0};
+    Work work{thread, *arena, before->indirect_entry != 0, before->has_step_entry != 0};
     if (!x86_64::guarded_run(thread.reading, translate_path, &work) || work.trace == nullptr) return nullptr;
     if (cache.add_trace(*work.trace)) return work.trace;
     work.trace->dead = true;

@@ -10,7 +10,8 @@
 // where it would
 // - come back to one of its steps, or to a block that is a trace already, other than by a call or a return;
 // - return from the function that it began in;
-// - leave translated code, as at a system call, or become too long.
+// - leave translated code, as at a system call, or become too long;
+// - go to code whose translation is in another arena: exits to there are never linked.
 // Then the steps are translated as one block, the trace, which takes the place of the block that was hot. What a thread
 // does next is most likely what is done most often, so one path is enough (the "next executing tail" of Duesterwald and
 // Bala).

@@ -19,6 +19,9 @@ inline constexpr std::uint16_t kSingleInstruction = 0x8000;  ///< a value of Blo
 /// A value of Block::limit: the block ends with its first branch and always leads to the engine, which so learns the
 /// path that a trace will follow (engine/traces.h).
 inline constexpr std::uint16_t kPathStep = 0x4000;
+/// With a number, a value of Block::limit: the block ends after so many instructions, and always leads to the engine,
+/// because the thread's turn ends there.
+inline constexpr std::uint16_t kTurnEnd = 0x2000;
 inline constexpr std::size_t kLongestBlockBytes = 1024;  ///< of application code; 64 instructions of 15 bytes fit
 
 /// Where the translation of an instruction starts, and which registers it borrows: if it faults, the application's
@@ -59,8 +62,9 @@ static_assert(sizeof(Mark) == 8);
 
 /// A way out of a block to a known application address.
 struct Exit {
-    std::int64_t signed_target : 58 = 0;  ///< addresses have 57 bits, sign-extended
+    std::int64_t signed_target : 57 = 0;  ///< addresses have 57 bits, sign-extended
     std::uint64_t control_number : 6 = 0;
+    std::uint64_t steps : 1 = 0;     ///< a direct branch that goes back: a step of a turn (turns/turn_length.h)
     std::uint64_t from : 22 = 0;     ///< number of its block
     std::uint64_t to : 22 = 0;       ///< number of the block that it is linked to; 0: none
     std::uint64_t operand : 16 = 0;  ///< the rel32 that link() patches, in bytes from the start of `from`; 0: this exit
@@ -71,7 +75,7 @@ struct Exit {
                             ///< pad, its word, in bytes from the start of `from`
 
     std::uint64_t target() const { return static_cast<std::uint64_t>(std::int64_t{signed_target}); }
-    void set_target(std::uint64_t address) { signed_target = static_cast<std::int64_t>(address << 6) >> 6; }
+    void set_target(std::uint64_t address) { signed_target = static_cast<std::int64_t>(address << 7) >> 7; }
     /// Of the instruction of set_emulated_instruction(); of a pad Control::ret; of every other exit Control::none.
     x86_64::Control control() const { return static_cast<x86_64::Control>(control_number); }
     /// Notes the instruction that ends at the target. The block exits before it, and the engine emulates it; or, for
@@ -111,8 +115,22 @@ struct TracePiece {
 };
 static_assert(sizeof(TracePiece) == 8);
 
+/// What Block::guest_bytes has room for.
+inline constexpr std::uint16_t kMostGuestBytes = (1u << 12) - 1;
+
 /// The code with which a block counts its executions (x86_64/traces/trace.cpp).
 inline constexpr std::size_t kHeatBytes = 16;
+
+/// The code in front of a block that charges a step (x86_64/translate/steps.h): if no flag is alive at the block, and
+/// if one may be.
+inline constexpr std::size_t kStepBytes = 16;
+inline constexpr std::size_t kLongStepBytes = 69;
+
+/// Ways into a new block beside forward branches and the engine.
+struct Entries {
+    bool indirect = false;  ///< an indirect branch arrives
+    bool step = false;      ///< a direct branch that goes back arrives
+};
 
 /// A translated basic block, several that follow each other, or a trace.
 struct Block {
@@ -123,8 +141,12 @@ struct Block {
     const std::uint8_t* code =
         nullptr;  ///< a copy of the application code, if that can change unseen: compared at each entry
     std::uint16_t host_bytes = 0;
-    std::uint16_t guest_bytes = 0;
-    std::uint16_t limit = 0;  ///< the block ends after this many instructions; 0: an ordinary block;
+    std::uint16_t guest_bytes : 12 = 0;
+    std::uint16_t charges_steps : 1 = 0;    ///< its start charges the steps inside of it; only of a trace
+    std::uint16_t follows_call : 1 = 0;     ///< set only if its process charges steps
+    std::uint16_t has_step_entry : 1 = 0;   ///< code that charges a step is right before it
+    std::uint16_t long_step_entry : 1 = 0;  ///< in kLongStepBytes
+    std::uint16_t limit = 0;                ///< the block ends after this many instructions; 0: an ordinary block;
                               ///< kSingleInstruction: one instruction without instrumentation, then an exit
     std::uint8_t instructions = 0;
     std::uint8_t exits = 0;  ///< number of exits, from first_exit on; translate.h asserts that a byte suffices
@@ -140,6 +162,9 @@ struct Block {
     bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
     std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none
+
+    /// Where branches enter that make a step. Precondition: has_step_entry.
+    std::uint8_t* step_entry() const { return host - (long_step_entry != 0 ? kLongStepBytes : kStepBytes); }
 
     /// Of a trace.
     const TracePiece* pieces() const { return reinterpret_cast<const TracePiece*>(marks); }

@@ -219,17 +219,25 @@ void Cache::patch(std::uint8_t* operand, const std::uint8_t* target) {
 }
 
 // The list of incoming exits changes before the operand: only the holder of the lock reads the list, but any thread may
-// run the jump at once. A block of a single instruction always exits to the engine, which decides what follows.
+// run the jump at once. After a block of a single instruction, for example, the engine decides what follows.
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
     if (exit.operand == 0 || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead) return;
-    if (blocks[exit.from].limit == kSingleInstruction || blocks[exit.from].limit == kPathStep) return;
+    if (blocks[exit.from].limit >= kTurnEnd) return;
+    const std::uint8_t* const entry = entry_of(exit, block);
+    if (entry == nullptr) return;
     if (!within_rel32(operand_of(exit) + 4, block.host))
         return;  // in another arena: the exit stays with its stub, which leads to the engine
     exit.to = id_of(block);
     exit.next_incoming = block.incoming;
     block.incoming = id;
-    patch(operand_of(exit), passes_heat(exit, block) ? block.host + kHeatBytes : block.host);
+    patch(operand_of(exit), entry);
+}
+
+/// Where the exit enters the block; null: the block has no code for such an exit.
+const std::uint8_t* Cache::entry_of(const Exit& exit, const Block& to) {
+    if (charges_steps && exit.steps != 0) return to.has_step_entry != 0 ? to.step_entry() : nullptr;
+    return passes_heat(exit, to) ? to.host + kHeatBytes : to.host;
 }
 
 /// Whether the exit leads past the code that counts the block's executions. Only branches that go back to another block

@@ -150,6 +150,8 @@ class Cache {
     /// What each execution of a block that may become a trace's head adds to a word of 16 bits
     /// (x86_64/traces/trace.cpp); 0: there are no traces. Set before the first block.
     std::int8_t heat = 0;
+    /// Blocks charge the steps of their thread's turn (turns/turn_length.h). Once set it stays so.
+    bool charges_steps = false;
     bool flushing = false;         ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;  ///< increased by free_all(), after which numbers of blocks and exits are used again
     std::size_t byte_limit = 0;    ///< set by the user; 0: is_full() decides by the size of the code
@@ -191,6 +193,7 @@ class Cache {
     void set_on_mismatch(const IndirectEntry& entry, std::uint64_t host);
     void unlink(Block& block);
     bool passes_heat(const Exit& exit, const Block& to);
+    const std::uint8_t* entry_of(const Exit& exit, const Block& to);
     void close_pad(const Block& block, const Exit& pad);
     bool erase(const Block& block);
     /// The place in its page, and 20 bits of a hash of the page and the limit.

@@ -7,6 +7,7 @@
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/segment.h"
+#include "engine/x86_64/translate/steps.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine {
@@ -45,12 +46,11 @@ class Loading {
           hot_(arena.hot().data()),
           cold_(arena.cold().data()) {}
 
-    Block* run(x86_64::TupleTable& tuples, bool indirect) {
+    Block* run(x86_64::TupleTable& tuples, Entries entries) {
         const std::size_t hot_room = stored_.head.hot_bytes + kIndirectEntryRoom;
         const std::size_t cold_room = stored_.head.cold_bytes + kIndirectEntryRoom;
         if (arena_.hot().size() < hot_room || arena_.cold().size() < cold_room) return nullptr;
-        if (!take_words(tuples) || !take_records() || (indirect && !put_indirect_entry())) return nullptr;
-        hot_ = aligned(hot_, stored_.hot_alignment());
+        if (!take_words(tuples) || !take_records() || !put_entries(entries)) return nullptr;
         cold_ = aligned(cold_, stored_.cold_alignment());
         __builtin_memcpy(hot_, stored_.hot, stored_.head.hot_bytes);
         fill_block();
@@ -85,16 +85,29 @@ class Loading {
         return true;
     }
 
-    /// The entry falls through to the block, which has an alignment of its own: a nop is between them.
-    bool put_indirect_entry() {
-        block_->indirect_entry = cache_.new_indirect_entry(pc_);
-        if (block_->indirect_entry == 0) return false;
+    /// What precedes a block (Translation::emit_block) falls through to it. The block has an alignment of its own: a
+    /// nop is before it, or before the code that charges a step.
+    bool put_entries(Entries entries) {
+        const bool follows_call = cache_.charges_steps && x86_64::follows_call(pc_);
+        const bool steps = cache_.charges_steps && (entries.step || (entries.indirect && !follows_call));
+        block_->follows_call = follows_call ? 1 : 0;
         Emitter code{hot_, hot_ + kIndirectEntryRoom};
-        Emitter mismatch{cold_, cold_ + kIndirectEntryRoom};
-        x86_64::emit_indirect_entry(cache_, block_->indirect_entry, code, mismatch);
-        code.nop(static_cast<std::size_t>(aligned(code.at(), stored_.hot_alignment()) - code.at()));
+        Emitter rest{cold_, cold_ + kIndirectEntryRoom};
+        if (entries.indirect && !(steps && follows_call)) {
+            block_->indirect_entry = cache_.new_indirect_entry(pc_);
+            if (block_->indirect_entry == 0) return false;
+            x86_64::emit_indirect_entry(cache_, block_->indirect_entry, code, rest);
+        }
+        const bool flags_dead = steps && x86_64::flags_are_dead(cache_.executable, pc_, x86_64::kFlagDepth);
+        const std::size_t step_bytes = !steps ? 0 : flags_dead ? kStepBytes : kLongStepBytes;
+        const std::uint8_t* const end = code.at() + step_bytes;
+        const auto gap = static_cast<std::size_t>((stored_.hot_alignment() - address_of(end)) & 7u);
+        if (gap != 0) code.nop(gap);
+        block_->has_step_entry = steps ? 1 : 0;
+        block_->long_step_entry = steps && !flags_dead ? 1 : 0;
+        if (steps) x86_64::emit_step_charge(code, rest, arena_, id_, 1, flags_dead);
         hot_ = code.at();
-        cold_ = mismatch.at();
+        cold_ = rest.at();
         return true;
     }
 
@@ -103,7 +116,7 @@ class Loading {
         block_->pc = pc_;
         block_->host = hot_;
         block_->host_bytes = head.hot_bytes;
-        block_->guest_bytes = head.guest_bytes;
+        block_->guest_bytes = head.guest_bytes & kMostGuestBytes;
         block_->instructions = head.instructions;
         block_->exits = head.exits;
         block_->first_exit = first_exit_;
@@ -136,7 +149,8 @@ class Loading {
         exit = {};
         exit.from = id_ & (Cache::kMaximumBlocks - 1);
         exit.set_target(pc_ + static_cast<std::uint64_t>(std::int64_t{stored.target}));
-        exit.control_number = stored.control & 63u;
+        exit.control_number = stored.control;
+        exit.steps = stored.steps;
         exit.length = stored.length & 15u;
         if (stored.operand == 0) return;
         std::uint8_t* const operand = hot_ + stored.operand;
@@ -192,8 +206,8 @@ class Loading {
 }  // namespace
 
 Block* load_block(Cache& cache, Arena& arena, x86_64::TupleTable& tuples, const StoredBlock& stored, std::uint64_t pc,
-                  x86_64::ClassSet classes, bool indirect) {
-    return Loading{cache, arena, stored, pc, classes}.run(tuples, indirect);
+                  x86_64::ClassSet classes, Entries entries) {
+    return Loading{cache, arena, stored, pc, classes}.run(tuples, entries);
 }
 
 }  // namespace anyperf::engine

@@ -11,9 +11,9 @@ namespace anyperf::engine {
 
 /// The stored block as a block for `pc`, complete but not in the cache's table, like that of Translation::run(). Null
 /// if there is no room, or if it can't be placed here: it refers to something out of reach, or counts in a word that
-/// this process does not have. `indirect`: it begins with an indirect entry. Preconditions: the cache's lock is held;
+/// this process does not have. `entries`: the ways that lead to it. Preconditions: the cache's lock is held;
 /// the arena is prepared; `stored` has been checked. `classes`: those of the file's key.
 Block* load_block(Cache& cache, Arena& arena, x86_64::TupleTable& tuples, const StoredBlock& stored, std::uint64_t pc,
-                  x86_64::ClassSet classes, bool indirect);
+                  x86_64::ClassSet classes, Entries entries);
 
 }  // namespace anyperf::engine

@@ -15,6 +15,7 @@ StoredExit stored_form(Cache& cache, const Block& block, const NewBlock& noted, 
     stored.operand = exit.operand;
     if (exit.operand != 0) stored.stub = static_cast<std::uint16_t>(cache.stub_of(exit) - noted.cold);
     stored.control = exit.control_number & 63u;
+    stored.steps = exit.steps & 1u;
     stored.length = exit.length & 15u;
     stored.was_linked = exit.to != 0;
     return stored;

@@ -167,7 +167,7 @@ bool Store::is_unchanged(const Cache& cache, const ExecutableRange& range, const
 }
 
 bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableRange& range, std::uint64_t pc,
-                     std::uint32_t record, bool indirect, Loaded& loaded) {
+                     std::uint32_t record, Entries entries, Loaded& loaded) {
     const StoredMapping& mapping = mappings_[range.stored];
     StoredBlock& stored = loaded.stored;
     if (!mapping.file.read(record, static_cast<std::uint32_t>(mapping.place_of(pc)), stored)) return false;
@@ -175,7 +175,9 @@ bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableR
     Arena* const arena = cache.is_full() ? nullptr : x86_64::prepared_arena(cache, pc);
     // A loaded block is written where it is executed.
     if (arena == nullptr || arena->has_separate_writes()) return false;
-    loaded.block = load_block(cache, *arena, tuples, stored, pc, flavour_.classes, indirect || stored.indirect());
+    const bool indirect = entries.indirect;
+    entries.indirect = indirect || stored.indirect();
+    loaded.block = load_block(cache, *arena, tuples, stored, pc, flavour_.classes, entries);
     if (loaded.block == nullptr || !cache.add(*loaded.block)) return false;
     // Its entry is reached from here on, as it has been in the process that stored it.
     if (loaded.block->indirect_entry != 0 && !indirect) cache.add_to_table(loaded.block->indirect_entry);
@@ -213,14 +215,14 @@ void Store::look_up(Cache& cache, const StoredMapping& mapping, const Executable
 
 // With the block come those that follow it: each saves a way through the engine.
 Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
-                   const ExecutableRange& range, std::uint64_t pc, bool indirect) {
+                   const ExecutableRange& range, std::uint64_t pc, Entries entries) {
     constexpr std::size_t kAhead = 3;  // blocks between the lookup of a record and its use
     follow_flavour(cache, counting);
     StoredMapping& mapping = mappings_[range.stored];
     if (!mapping.opened) open(mapping);
     const std::uint32_t record = mapping.file.record_of(static_cast<std::uint32_t>(mapping.place_of(pc)));
     Loaded loaded;
-    if (record == 0 || !load_one(cache, tuples, range, pc, record, indirect, loaded)) return nullptr;
+    if (record == 0 || !load_one(cache, tuples, range, pc, record, entries, loaded)) return nullptr;
     Block* const first = loaded.block;
     Wanted wanted;
     add_successors(cache, loaded, wanted);
@@ -230,7 +232,7 @@ Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Count
         const Wanted::Successor successor = wanted.successor[i];
         Block* next = cache.find(successor.target);
         if (next == nullptr && successor.record != 0 &&
-            load_one(cache, tuples, range, successor.target, successor.record, false, loaded)) {
+            load_one(cache, tuples, range, successor.target, successor.record, {}, loaded)) {
             next = loaded.block;
             add_successors(cache, loaded, wanted);
         }

@@ -79,7 +79,7 @@ class Store {
     /// The stored block for `pc`, in the cache's table; null if there is none. Precondition: covers(), and the cache
     /// has no block there. May fault while it reads.
     Block* load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
-                const ExecutableRange& range, std::uint64_t pc, bool indirect);
+                const ExecutableRange& range, std::uint64_t pc, Entries entries);
 
     /// For the translator, if the block is to be stored: then note() it.
     x86_64::Relocations& relocations() { return relocations_; }
@@ -129,7 +129,7 @@ class Store {
     static void look_up(Cache& cache, const StoredMapping& mapping, const ExecutableRange& range,
                         Wanted::Successor& successor);
     bool load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableRange& range, std::uint64_t pc,
-                  std::uint32_t record, bool indirect, Loaded& loaded);
+                  std::uint32_t record, Entries entries, Loaded& loaded);
     void find_paths();
     void save(Cache& cache, std::uint32_t number);
     NewFile::Sizes sizes_of_new(Cache& cache, std::uint32_t number, const StoredFile& old, std::size_t old_bytes,

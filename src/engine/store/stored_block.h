@@ -45,7 +45,8 @@ struct [[gnu::packed]] StoredExit {
     std::int32_t target = 0;    ///< its distance from the block's first instruction
     std::uint16_t operand = 0;  ///< as Exit::operand; 0: the exit has no stub
     std::uint16_t stub = 0;     ///< place of the stub in the cold code; stubs have rising places
-    std::uint8_t control = 0;
+    std::uint8_t control : 7 = 0;
+    std::uint8_t steps : 1 = 0;  ///< as Exit::steps
     std::uint8_t length : 7 = 0;
     std::uint8_t was_linked : 1 = 0;  ///< the way was taken when the block was stored
 };

@@ -386,7 +386,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;
-    thread.turn_end = 0;
+    thread.turn = {};
     thread.robust_list = 0;
     thread.clear_child_tid = clear_child_tid;
     open_process_record(call.engine, thread, page);

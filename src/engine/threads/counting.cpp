@@ -15,6 +15,13 @@ void begin_budgets(Engine& engine) {
     if (engine.counting.on()) engine.cache.remove_all();
 }
 
+void begin_steps(Engine& engine) {
+    const LockGuard held{engine.cache.lock};
+    if (engine.cache.charges_steps) return;
+    engine.cache.charges_steps = true;
+    engine.cache.remove_all();
+}
+
 namespace {
 
 /// The place of a sum among those that have words; kReadableSums: all words count others.

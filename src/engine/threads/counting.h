@@ -15,23 +15,18 @@ void enable_classes(Engine& engine, x86_64::ClassSet classes);
 /// was translated before at its next exit. Budgets are never switched off, for the same reason.
 void begin_budgets(Engine& engine);
 
+/// From now on translated code charges the steps of turns (engine/turns/turn_length.h). Never switched off, as above.
+void begin_steps(Engine& engine);
+
 /// From now on the calling thread reads this sum, divided by 2^`shift`, by rdpmc of `number` without leaving translated
 /// code, unless all words of the process count other sums (x86_64/cpu/readable.h). Precondition: the thread is in
 /// engine code.
 void read_in_code(Thread& thread, std::uint32_t number, const x86_64::ReadableSum& sum, unsigned shift);
 
 /// Sets the budget of the calling thread: after `instructions` more it stops before one more retires. New instructions
-/// are in the reserve until a block requests them. If the thread's turn ends earlier, the budget ends exactly there
-/// (engine/turns).
+/// are in the reserve until a block requests them.
 inline void set_budget(Thread& thread, std::int64_t instructions) {
     run::LiveCounters& counters = thread.page.counters;
-    if (thread.turn_end != 0) [[unlikely]] {
-        const auto left = static_cast<std::int64_t>(thread.turn_end - counters.charged());
-        if (left < instructions) {
-            instructions = left > 0 ? left : 0;
-            thread.grant_is_exact = true;
-        }
-    }
     if (instructions < run::kUnlimited && !thread.engine->counting.budgeted) begin_budgets(*thread.engine);
     if (thread.engine->counting.budgeted) x86_64::settle_instructions(thread);
     const std::int64_t more = instructions - counters.remaining();

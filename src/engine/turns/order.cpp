@@ -251,7 +251,7 @@ std::uint64_t draw(Turns& turns) {
 // priorities the lengths and shares are those that rr's authors found to show the most races (chaos mode,
 // Scheduler.cc).
 std::uint64_t draw_length(Engine& engine) {
-    constexpr std::uint64_t kMean = 1'000'000;
+    constexpr std::uint64_t kMean = 4'000'000;
     constexpr std::uint64_t kShort = 20'000;
     Turns& turns = *engine.turns;
     const std::uint64_t random = draw(turns);

@@ -12,6 +12,7 @@
 #include "engine/signals/engine_signals.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/turns/sent_signals.h"
+#include "engine/turns/turn_length.h"
 #include "engine/turns/wakes.h"
 
 namespace anyperf::engine::turns {
@@ -146,10 +147,7 @@ void update_timers(Thread& thread) {
         slot.alarm_interval = alarm != nullptr ? alarm->interval : 0;
     });
     const std::uint64_t left = until_timer(thread);
-    const std::uint64_t end = thread.page.counters.charged() + left;
-    if (left == run::kNoDeadline || (thread.turn_end != 0 && end >= thread.turn_end)) return;
-    thread.turn_end = std::max<std::uint64_t>(end, 1);
-    hooks::at_budget_end(thread);
+    if (left != run::kNoDeadline) limit_turn(thread, left);
 }
 
 void forget_timers(Thread& thread) {

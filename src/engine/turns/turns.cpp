@@ -16,12 +16,15 @@
 #include "engine/turns/order.h"
 #include "engine/turns/sent_signals.h"
 #include "engine/turns/timers.h"
+#include "engine/turns/turn_length.h"
 #include "engine/turns/wakes.h"
 
 namespace anyperf::engine::turns {
 
 namespace {
 
+/// A turn may be so much shorter than the length that was drawn: one part in so many.
+constexpr std::uint64_t kClose = 8;
 constexpr std::int64_t kNsOfMillisecond = 1'000'000;
 /// So long after its deadline a thread goes on although another one with an earlier deadline does not wake up.
 constexpr std::int64_t kPatienceNs = 5 * kNsOfSecond;
@@ -30,12 +33,10 @@ constexpr std::int64_t kPatienceNs = 5 * kNsOfSecond;
 /// code need not count down.
 void set_turn_end(Thread& thread) {
     const std::uint64_t timer = until_timer(thread);
-    thread.turn_end = 0;
-    if (timer != run::kNoDeadline || !is_alone(thread)) {
-        const std::uint64_t length = std::min(draw_length(*thread.engine), timer);
-        thread.turn_end = thread.page.counters.charged() + std::max<std::uint64_t>(length, 1);
-    }
-    hooks::at_budget_end(thread);
+    unlimit_turn(thread);
+    if (timer == run::kNoDeadline && is_alone(thread)) return;
+    const std::uint64_t length = draw_length(*thread.engine);
+    length < timer ? limit_turn(thread, length - length / kClose) : limit_turn(thread, timer);
 }
 
 /// The thread has been given the turn.
@@ -221,7 +222,7 @@ void leave(Thread& thread, bool whole_process) {
     store_state(slot_of(thread), TurnState::ended);
     turns.leaving = thread.turn_slot;
     turns.leaving_process = whole_process ? 1 : 0;
-    thread.turn_end = 0;
+    unlimit_turn(thread);
     pass_on(engine, 0);
 }
 
@@ -275,7 +276,7 @@ std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool o
     slot.is_low = draw_priority(*thread.engine, false);
     if (!own_process) slot.timer = slot_of(thread).timer, slot.alarm = slot_of(thread).alarm;
     store_state(slot, TurnState::ready);
-    if (thread.turn_end == 0) set_turn_end(thread);  // it was alone
+    if (!is_limited(thread)) set_turn_end(thread);  // it was alone
     return number;
 }
 

@@ -198,8 +198,8 @@ TEST_P(StoredBlocks, AreWhatTheTranslatorMakesElsewhere) {
         const Block* const made = translate(pc, other_.end(), indirect, nullptr);
         const Snapshot expected = snapshot(*made, parsed.head.cold_bytes);
         begin_block();
-        const Block* const block =
-            load_block(cache_, *x86_64::prepared_arena(cache_, pc), *tuples_, parsed, pc, counting_.open, indirect);
+        const Block* const block = load_block(cache_, *x86_64::prepared_arena(cache_, pc), *tuples_, parsed, pc,
+                                              counting_.open, {.indirect = indirect});
         ASSERT_NE(block, nullptr) << offset;
         ASSERT_EQ(snapshot(*block, parsed.head.cold_bytes), expected) << offset;
         ++loaded;

@@ -39,6 +39,7 @@ enum class ExitReason : std::uint32_t {
     budget,         ///< a segment's charge took its lane below zero, and it has not run; payload: segment.h
     emulate,        ///< an instruction that the engine executes: syscall, cpuid …; payload: the exit after it
     hot,            ///< a block has been executed often and has not run now; payload: its BlockId
+    step,           ///< the steps of a part of the turn are used up before a block; payload: steps.h
     breakpoint,     ///< an instruction at a breakpoint, or one that may touch watched memory, has not run; payload: an
                     ///< exit to that instruction
     count,
@@ -67,6 +68,21 @@ struct TracePath {
     std::uint64_t last_branch;   ///< the address of that instruction
 };
 
+/// How long the turn of a thread lasts (engine/turns/turn_length.h).
+struct TurnLength {
+    static constexpr std::size_t kLanes = 4;
+    /// Steps that may still be made before the engine looks again, in parts: consecutive blocks charge different ones,
+    /// because a subtraction from memory waits for the one before it from the same word. Charged by translated code.
+    std::int64_t lane[kLanes];
+    std::int64_t allotted[kLanes];  ///< what each lane was at first
+    std::int64_t weight[kLanes];    ///< the use of each lane of late
+    std::int64_t granted;           ///< the sum of the lanes at first
+    std::uint64_t retired_before;   ///< instructions that the thread had retired then
+    std::uint64_t end;              ///< the turn is used up when so many have; 0: never
+    std::uint64_t stop;             ///< it is used up, and ends at exactly this number; 0: it is not used up
+    std::uint64_t rate;             ///< instructions of a step, of late
+};
+
 inline constexpr std::uint64_t kEngineStackBytes = 65536;
 /// A kernel's signal frame takes 3.4 KiB with AVX-512, 12 KiB with AMX.
 inline constexpr std::uint64_t kSignalStackBytes = 65536;
@@ -88,6 +104,7 @@ struct Thread {
     ExitReason exit_reason;                    ///< of the last exit
     std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
     std::uint64_t counts_mispredictions;  ///< nonzero: what translated code predicts wrongly is counted (predict.h)
+    TurnLength turn;                      ///< if the thread takes turns
     std::uint64_t gs_base;                ///< the gs base of the application, which %gs does not hold
     std::uint64_t minus_gs_base;          ///< -gs_base: lea subtracts it without touching a flag
     // Translated code uses no field below this line, except the recorded branches, the open calls, the records, the
@@ -108,15 +125,14 @@ struct Thread {
     void* exec_memory;                   ///< working memory of an exec by this thread; null: none
     std::uint64_t exec_bytes;            ///< size of exec_memory
     std::int32_t tid;
-    std::uint32_t process;           ///< index of its ProcessRecord
-    std::uint32_t page_number;       ///< of `page` in the run's memory; ~0: a private page that is not shared
-    std::uint32_t inheritance;       ///< the number that hooks::before_clone returned in its parent
-    std::uint32_t creating_syscall;  ///< number of the system call that created it
-    std::uint64_t set_child_tid;     ///< where `tid` is stored at the start (CLONE_CHILD_SETTID); 0: nowhere
-    std::uint64_t retired_at_look;   ///< what had retired when it last looked at the clock (engine/time)
-    std::uint64_t turn_end;     ///< what its budget will have been charged when its turn ends (engine/turns); 0: never
-    std::uint32_t turn_slot;    ///< its slot; 0: it takes no turns
-    std::uint64_t robust_list;  ///< its robust futexes (set_robust_list(2)), if it takes turns
+    std::uint32_t process;             ///< index of its ProcessRecord
+    std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: a private page that is not shared
+    std::uint32_t inheritance;         ///< the number that hooks::before_clone returned in its parent
+    std::uint32_t creating_syscall;    ///< number of the system call that created it
+    std::uint64_t set_child_tid;       ///< where `tid` is stored at the start (CLONE_CHILD_SETTID); 0: nowhere
+    std::uint64_t retired_at_look;     ///< what had retired when it last looked at the clock (engine/time)
+    std::uint32_t turn_slot;           ///< its slot; 0: it takes no turns
+    std::uint64_t robust_list;         ///< its robust futexes (set_robust_list(2)), if it takes turns
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
     std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
                                        ///< then those of the engine's memory

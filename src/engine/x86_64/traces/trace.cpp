@@ -40,6 +40,7 @@
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/indirect_entry.h"
+#include "engine/x86_64/translate/steps.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -68,11 +69,35 @@ void Translation::emit_heat() {
     relocate_to_cold(stub);
 }
 
+/// How many steps the trace's branches make from that of `index` on, on the trace's path.
+std::size_t Translation::steps_from(std::size_t index) const {
+    if (!cache_.charges_steps) return 0;
+    std::size_t steps = 0;
+    std::uint64_t address = decoded_.pc;
+    for (std::size_t i = 0; i + 1 < decoded_.count; ++i) {
+        const std::uint64_t next = address_after(i, address);
+        if (i >= index && makes_step(counted_in_advance(i), address, next)) ++steps;
+        address = next;
+    }
+    return steps;
+}
+
+void Translation::emit_steps_of_trace() {
+    const std::size_t steps = is_trace() ? steps_from(0) : 0;
+    if (steps == 0) return;
+    block_->charges_steps = 1;
+    const bool flags_dead = flags_are_dead(cache_.executable, decoded_.pc, kFlagDepth);
+    emit_step_charge(hot_, cold_, arena_, id_ | kShort, steps, flags_dead);
+}
+
 /// Appends the instructions from `pc` up to the first branch. False, with nothing appended, if there is no room for
 /// them or the trace must not go there.
 bool Translation::decode_step(std::uint64_t pc) {
     const bool contiguous = decoded_.count != 0 && pc == decoded_.end;
     if (!contiguous && piece_count_ == kMostPieces - 1) return false;
+    // Exits to blocks in another arena can't be linked: each would come to the engine.
+    const Block* const known = cache_.find(pc, kPathStep);
+    if (known != nullptr && !arena_.holds(address_of(known->host))) return false;
     const std::size_t first = decoded_.count;
     std::uint64_t address = pc;
     for (bool ended = false; !ended; ++decoded_.count) {
@@ -103,7 +128,7 @@ bool Translation::continues_to(std::uint64_t address, std::uint64_t next) {
     // Words at a fixed address rarely change. What another operand leads to does: a wrong guess costs more than a right
     // one gains (docs/engine.md, "Traces").
     const bool can_check = branch.rip_relative && branch.segment == Segment::none && decoded_.count > 1 &&
-                           !instrumentation_.targets.holds(next);
+                           !instrumentation_.targets.holds(next) && !(cache_.charges_steps && follows_call(next));
     switch (branch.control) {
         case Control::conditional: {
             const std::uint64_t target = branch_target(branch, address);
@@ -167,7 +192,7 @@ bool Translation::begin_trace(const TracePath& path) {
     block_->trace = true;
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     for (std::size_t i = 0; i < decoded_.count; ++i)
-        block_->guest_bytes = static_cast<std::uint16_t>(block_->guest_bytes + decoded_.instructions[i].length);
+        block_->guest_bytes = (block_->guest_bytes + decoded_.instructions[i].length) & kMostGuestBytes;
     pieces_[piece_count_].first = TracePiece::kEnd;
     return true;
 }
@@ -197,10 +222,13 @@ void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, st
 void Translation::emit_trace_conditional(std::size_t index, std::uint64_t address) {
     const Instruction& instruction = decoded_.instructions[index];
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
+    const std::uint64_t target = branch_target(instruction, address);
     if (is_taken_in_trace(index))
-        leave_trace_if(static_cast<Condition>(condition ^ 1), {address + instruction.length, index + 1, -1, nullptr});
+        leave_trace_if(static_cast<Condition>(condition ^ 1),
+                       {address + instruction.length, index + 1, -1, nullptr, false, steps_from(index)});
     else
-        leave_trace_if(static_cast<Condition>(condition), {branch_target(instruction, address), index + 1, 1, nullptr});
+        leave_trace_if(static_cast<Condition>(condition),
+                       {target, index + 1, 1, nullptr, target <= address, steps_from(index)});
 }
 
 /// Goes on if the branch at `address` leads to `expected`. It has had no effect then.
@@ -218,7 +246,7 @@ void Translation::emit_check(std::size_t index, std::uint64_t address, std::uint
     std::uint8_t* const same = hot_.jrcxz_forward();
     unspill(kTargetRegister);
     unspill(kScratchRegister);
-    leave_trace({address, index, 0, nullptr});
+    leave_trace({address, index, 0, nullptr, false, steps_from(index)});
     hot_.bind(same);
     unspill(kTargetRegister);
     unspill(kScratchRegister);

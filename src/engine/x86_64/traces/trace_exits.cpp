@@ -8,6 +8,7 @@
 //          jmp  TARGET              a direct exit
 //
 // It does not fault. A signal that finds a thread there is delivered at the next instruction's start, in another block.
+#include "engine/x86_64/translate/steps.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -31,14 +32,14 @@ void Translation::leave_trace_if(Condition condition, TraceExit exit) {
         trace_exits_[trace_exit_count_++] = exit;
         return;
     }
-    const ExitId id = new_exit(exit.target);
+    const ExitId id = new_exit(exit.target, exit.makes_step);
     if (id == 0) return;
     align_operand(2);
     hot_.jcc(condition, unlinked_stub(id, hot_.at() + 2));
 }
 
 void Translation::leave_trace(TraceExit exit) {
-    if (!counts_once()) return emit_direct_exit(exit.target);
+    if (!counts_once()) return emit_direct_exit(exit.target, exit.makes_step);
     exit.operand = hot_.jmp_far_forward();
     trace_exits_[trace_exit_count_++] = exit;
 }
@@ -90,9 +91,10 @@ void Translation::emit_trace_exits() {
     for (std::size_t i = 0; i < trace_exit_count_; ++i) {
         const TraceExit& exit = trace_exits_[i];
         hot_.bind_far(exit.operand);
-        emit_additions(additions_of_exit(correction_of(exit)),
-                       flags_are_dead(cache_.executable, exit.target, kFlagDepth));
-        emit_direct_exit(exit.target);
+        WordAdditions additions = additions_of_exit(correction_of(exit));
+        if (exit.steps != 0) additions.add(step_offset(id_), static_cast<std::int32_t>(exit.steps));
+        emit_additions(additions, flags_are_dead(cache_.executable, exit.target, kFlagDepth));
+        emit_direct_exit(exit.target, exit.makes_step);
     }
 }
 

@@ -43,6 +43,7 @@ void count_exit_of_trace(Cache& cache, ExitId id, Block& to) {
     Exit& exit = cache.exits[id];
     const BlockId number = cache.id_of(to);
     Block& from = cache.blocks[exit.from];
+    if (cache.charges_steps && exit.steps != 0) return;  // it leads to code that charges the step
     if (exit.to != number || !from.trace || to.trace || to.counts_executions) return;
     if (!flags_are_dead(cache.executable, to.pc, kFlagDepth)) return;
     for (std::uint32_t i = 0; i < cache.arena_count; ++i) {

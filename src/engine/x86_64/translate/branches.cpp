@@ -21,7 +21,7 @@ namespace anyperf::engine::x86_64 {
 
 /// A record for an exit of this block to the application address `target`; 0 if no record is left. The records of a
 /// block have consecutive numbers, beginning with Block::first_exit.
-ExitId Translation::new_exit(std::uint64_t target) {
+ExitId Translation::new_exit(std::uint64_t target, bool makes_step) {
     const ExitId id = cache_.exits.allocate();
     if (id == 0) {
         out_of_records_ = true;
@@ -31,6 +31,7 @@ ExitId Translation::new_exit(std::uint64_t target) {
     exit = {};
     exit.from = id_ & (Cache::kMaximumBlocks - 1);
     exit.set_target(target);
+    exit.steps = makes_step ? 1 : 0;
     if (block_->first_exit == 0) block_->first_exit = id;
     ++block_->exits;
     return id;
@@ -82,8 +83,8 @@ void Translation::align_operand(std::size_t opcode_bytes) {
     if (operand % 8 > 4) hot_.nop(8 - operand % 8);
 }
 
-void Translation::emit_direct_exit(std::uint64_t target) {
-    const ExitId id = new_exit(target);
+void Translation::emit_direct_exit(std::uint64_t target, bool makes_step) {
+    const ExitId id = new_exit(target, makes_step);
     if (id == 0) return;
     align_operand(1);
     hot_.jmp(unlinked_stub(id, hot_.at() + 1));
@@ -124,13 +125,13 @@ void Translation::emit_side_exit(const Instruction& instruction, std::uint64_t a
         emit_taken_count(target);
         record_direct(branch::kConditional, address, target);
         predict_conditional(address, target, target != next);
-        emit_direct_exit(target);
+        emit_direct_exit(target, target <= address);
         hot_.bind_far(not_taken);
         const auto index = static_cast<std::size_t>(&instruction - decoded_.instructions.data());
         const bool is_last = index + 1 == decoded_.count;
         predict_conditional(address, next, false, is_last ? DecodedTail{} : DecodedTail{&decoded_, index + 1});
     } else {
-        const ExitId id = new_exit(target);
+        const ExitId id = new_exit(target, target <= address);
         if (id == 0) return;
         align_operand(2);
         hot_.jcc(static_cast<Condition>(condition), unlinked_stub(id, hot_.at() + 2));
@@ -157,12 +158,13 @@ void Translation::emit_rcx_branch(const Instruction& instruction, std::uint64_t 
     emit_taken_count(target);
     record_direct(branch::kConditional, address, target);
     predict_conditional(address, target, target != next);
-    emit_direct_exit(target);
+    emit_direct_exit(target, target <= address);
 }
 
 void Translation::emit_jump(const Instruction& instruction, std::uint64_t address) {
-    record_direct(branch::kJump, address, branch_target(instruction, address));
-    emit_direct_exit(branch_target(instruction, address));
+    const std::uint64_t target = branch_target(instruction, address);
+    record_direct(branch::kJump, address, target);
+    emit_direct_exit(target, target <= address);
 }
 
 /// Pushes a return address without a register or a flag. push imm32 sign-extends, so it serves addresses below 2 GiB.
@@ -187,11 +189,12 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
         emit_paired_call(instruction, address);
         return emit_direct_exit(address + instruction.length);
     }
-    note_direct_call(branch_target(instruction, address));
+    const std::uint64_t target = branch_target(instruction, address);
+    note_direct_call(target);
     push_constant(address + instruction.length);
     predict_call(address + instruction.length);
-    record_direct(branch::kCall, address, branch_target(instruction, address));
-    emit_direct_exit(branch_target(instruction, address));
+    record_direct(branch::kCall, address, target);
+    emit_direct_exit(target, target <= address);
 }
 
 /// Jumps to the application address in kTargetRegister; both registers of an indirect branch are spilled. A block of a

@@ -334,8 +334,20 @@ class Emitter {
     /// Writes the rel32 of an instruction that ends with it. Precondition: `target` is within 2 GiB.
     void relative(const std::uint8_t* target) { u32(static_cast<std::uint32_t>(target - (at_ + 4))); }
 
-    /// One nop instruction of 1 to 8 bytes.
-    void nop(std::size_t length);
+    /// One nop instruction of 1 to 8 bytes: the recommended forms (SDM volume 2, "NOP").
+    void nop(std::size_t length) {
+        static constexpr std::uint8_t kNops[8][8] = {
+            {0x90},
+            {0x66, 0x90},
+            {0x0f, 0x1f, 0x00},
+            {0x0f, 0x1f, 0x40, 0x00},
+            {0x0f, 0x1f, 0x44, 0x00, 0x00},
+            {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+            {0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00},
+            {0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+        };
+        if (length > 0) bytes(kNops[length - 1], length);
+    }
 
   private:
     /// Four bytes by one store: most of the code that is written consists of prologues and stubs.

@@ -80,7 +80,9 @@ void add_indirect_entry(Cache& cache, Block& block) {
         Emitter data{room.first(kEntryRoom / 2), arena.to_writable()};
         Emitter code{room.subspan(kEntryRoom / 2, kEntryRoom / 2), arena.to_writable()};
         emit_indirect_entry(cache, block.indirect_entry, code, data);
-        code.jmp(block.host);
+        // Blocks that lack the code for a step get no entry here (block_at.cpp), unless they follow a call.
+        const bool steps = block.has_step_entry != 0 && block.follows_call == 0;
+        code.jmp(steps ? block.step_entry() : block.host);
         arena.commit_cold(code.at());
         return;
     }

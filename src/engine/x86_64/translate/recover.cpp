@@ -9,6 +9,7 @@
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode.h"
 #include "engine/x86_64/translate/segment.h"
+#include "engine/x86_64/translate/steps.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -104,6 +105,7 @@ namespace {
 void uncount_rest(Thread& thread, const BlockPosition& place, MarkReader marks) {
     note_exact_rest(thread, place);
     if (place.block->counted == 0) return;
+    if (place.block->charges_steps != 0) thread.turn.lane[0] += steps_of_trace(*place.block, place.index);
     note_ran(thread, place);
     const ClassSet open = place.block->counted | bit(Class::instructions) | kCountsTwice;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
@@ -115,6 +117,18 @@ void uncount_rest(Thread& thread, const BlockPosition& place, MarkReader marks) 
 }
 
 }  // namespace
+
+std::int64_t steps_of_trace(const Block& trace, std::size_t index) {
+    std::int64_t steps = 0;
+    std::uint64_t address = trace.pc;
+    const Marks marks{trace};
+    for (std::size_t i = 0; i + 1 < trace.instructions; ++i) {
+        const std::uint64_t next = marks.address_after(i, address);
+        if (i >= index && makes_step(marks[i].classes(), address, next)) ++steps;
+        address = next;
+    }
+    return steps;
+}
 
 void uncount_rest(Thread& thread, const BlockPosition& place) {
     if (!place.counted) return;

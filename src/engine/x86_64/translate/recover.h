@@ -72,6 +72,9 @@ void uncount_rest(Thread& thread, const BlockPosition& place);
 /// The same for an instruction at `pc`, an application address in the block. Its segment's prologue has been executed.
 void uncount_from(Thread& thread, Block& block, std::uint64_t pc);
 
+/// The steps that a trace charges at its start for its instructions from `index` on (steps.h).
+std::int64_t steps_of_trace(const Block& trace, std::size_t index);
+
 /// Adds `amount`, 1 or -1, to the counts of these classes, outside of translated code. `budgeted`: instructions are
 /// charged to the budget.
 void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted);

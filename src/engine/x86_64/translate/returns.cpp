@@ -37,9 +37,9 @@
 // tail the call has not happened; from the return's `push` on the return has, since its target is in rcx.
 //
 // Everything is unpaired, as branches.cpp has it, while something looks at calls, returns or accesses, in blocks of one
-// instruction, and in code that is compared at each entry, which must not be entered by a pad. Single calls are
-// unpaired if their return address is awaited (ProcessInstrumentation::targets) or is where they go: those have no
-// return.
+// instruction, in those that always lead to the engine (kPathStep), and in code that is compared at each entry, which
+// must not be entered by a pad. Single calls are unpaired if their return address is awaited
+// (ProcessInstrumentation::targets) or is where they go: those have no return.
 #include <algorithm>
 
 #include "engine/cache/packed_marks.h"
@@ -59,7 +59,7 @@ bool Translation::is_plain() const {
 }
 
 bool Translation::pairs() const {
-    return cache_.pairs_returns && is_plain();
+    return cache_.pairs_returns && is_plain() && !path_step_;
 }
 
 bool Translation::pairs_call_to(const Instruction& instruction, std::uint64_t return_address) const {
@@ -95,7 +95,8 @@ void Translation::emit_paired_call(const Instruction& instruction, std::uint64_t
     cold_.u64(-return_address);
     std::uint8_t* const operand = hot_.call_far_forward();
     emit_pad(return_address, constants + sizeof return_address);
-    tails_[tail_count_++] = {operand, constants, direct ? branch_target(instruction, address) : 0};
+    const std::uint64_t target = direct ? branch_target(instruction, address) : 0;
+    tails_[tail_count_++] = {operand, constants, target, target <= address};
 }
 
 void Translation::emit_pad(std::uint64_t return_address, const std::uint8_t* minus) {
@@ -126,7 +127,7 @@ void Translation::emit_call_tails() {
             continue;
         }
         unspill(kScratchRegister);
-        emit_direct_exit(tail.target);
+        emit_direct_exit(tail.target, tail.makes_step);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/cache/packed_marks.h"
 #include "engine/x86_64/translate/indirect_entry.h"
+#include "engine/x86_64/translate/steps.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -45,7 +46,7 @@ void Translation::end_before_translated() {
 /// The instructions of a shorter block cost what they cost in the ordinary one.
 void Translation::decode_instructions(std::uint16_t limit) {
     const bool whole = limit == 0 || path_step_;
-    const std::size_t most = single_instruction_ ? 1 : whole ? kLongestBlock : limit;
+    const std::size_t most = single_instruction_ ? 1 : whole ? kLongestBlock : limit & ~kTurnEnd;
     decode_block(code_, needs_costs() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
     compute_costs();
     for (; decoded_.count > most; --decoded_.count) decoded_.end -= decoded_.instructions[decoded_.count - 1].length;
@@ -89,7 +90,7 @@ bool Translation::begin_block(std::uint16_t limit) {
     block_->lane = lane_ & 7u;
     block_->recorded = counting_.recording;
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
-    block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - code_.pc);
+    block_->guest_bytes = (decoded_.end - code_.pc) & kMostGuestBytes;
     return true;
 }
 
@@ -115,6 +116,7 @@ void Translation::emit_instructions() {
     bool begins_segment = true;
     if (exact_ != nullptr) take_exact_cells();
     emit_heat();
+    emit_steps_of_trace();
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
         const bool last = i + 1 == decoded_.count;
@@ -175,13 +177,27 @@ Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirec
     return begin_block(limit) ? emit_block(indirect_entry) : nullptr;
 }
 
+/// Emits the code that charges a step, which falls through to the block.
+void Translation::emit_step_entry() {
+    const bool flags_dead = flags_are_dead(cache_.executable, decoded_.pc, kFlagDepth, tail_from(0));
+    block_->has_step_entry = 1;
+    block_->long_step_entry = flags_dead ? 0 : 1;
+    emit_step_charge(hot_, cold_, arena_, id_, 1, flags_dead);
+}
+
 /// Emits the block, whose instructions and records are there.
 Block* Translation::emit_block(bool indirect_entry) {
-    if (indirect_entry) {
+    // Indirect branches to an address after a call make no step, but others to it do.
+    if (cache_.charges_steps && block_->limit == 0) block_->follows_call = follows_call(code_.pc) ? 1 : 0;
+    const bool after_call = block_->follows_call != 0;
+    const bool steps =
+        cache_.charges_steps && block_->limit == 0 && (entered_by_step_ || (indirect_entry && !after_call));
+    if (indirect_entry && !(steps && after_call)) {
         block_->indirect_entry = cache_.new_indirect_entry(code_.pc);
         if (block_->indirect_entry == 0) return nullptr;
         emit_indirect_entry(cache_, block_->indirect_entry, hot_, cold_);
     }
+    if (steps) emit_step_entry();
     block_->host = hot_.at();
     if (relocations_ != nullptr) {
         relocations_->begin();

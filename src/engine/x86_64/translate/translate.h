@@ -1,7 +1,8 @@
 // translate.h: translates application code into a block of host code.
 //
 // What a block consists of, in the arena's hot part and in this order:
-// - an indirect entry, if the block is translated for an indirect branch (indirect_entry.h). Block::host is the address
+// - an indirect entry, if the block is translated for an indirect branch (indirect_entry.h);
+// - in a process whose threads have turns that end, the code that charges a step (steps.h). Block::host is the address
 //   after it;
 // - for each segment a prologue, which counts the segment in advance, and in processes with budgets takes its
 //   instructions from the budget (count.cpp). Without counting there is no prologue;
@@ -104,6 +105,8 @@ struct TraceExit {
     std::size_t rest;       ///< index of the first instruction that has not run then
     std::int32_t taken;     ///< what to add to the count of taken branches, beside what the rest counts
     std::uint8_t* operand;  ///< of the jump that leads to its code
+    bool makes_step = false;
+    std::size_t steps = 0;  ///< of the trace, that have not been made then
 };
 
 /// What an exit of a trace adds to each counter.
@@ -141,6 +144,8 @@ class Translation {
 
     /// The block may begin a loop or a function: it counts its executions, if there are traces. Call it before run().
     void count_executions() { counts_executions_ = true; }
+    /// A direct branch that goes back arrives at the block.
+    void enter_by_step() { entered_by_step_ = true; }
 
     /// Translates the longest part of a path that a trace can follow (x86_64/traces), at least its first step. Null as
     /// run(); preconditions as there.
@@ -169,6 +174,9 @@ class Translation {
     bool is_plain() const;
     bool is_trace() const { return piece_count_ != 0; }
     void emit_heat();
+    std::size_t steps_from(std::size_t index) const;
+    void emit_steps_of_trace();
+    void emit_step_entry();
     void decode_path(const TracePath& path);
     bool decode_step(std::uint64_t pc);
     bool continues_to(std::uint64_t address, std::uint64_t next);
@@ -303,7 +311,7 @@ class Translation {
     void pop_return_address(const Instruction& instruction);
     void emit_indirect_lookup();
     void push_constant(std::uint64_t value);
-    void emit_direct_exit(std::uint64_t target);
+    void emit_direct_exit(std::uint64_t target, bool makes_step = false);
     void emit_emulated(const Instruction& instruction, std::uint64_t next);
     void emit_x87_state(const Instruction& instruction, std::uint64_t address);
     // returns.cpp: calls and returns that are paired with the host's
@@ -315,7 +323,7 @@ class Translation {
     void emit_paired_return();
     void emit_call_tails();
 
-    ExitId new_exit(std::uint64_t target);
+    ExitId new_exit(std::uint64_t target, bool makes_step = false);
     void emit_exit(Emitter& code, ExitReason reason, std::uint32_t payload);
     std::uint8_t* exit_stub(ExitReason reason, std::uint32_t payload);
     const std::uint8_t* unlinked_stub(ExitId id, const std::uint8_t* operand);
@@ -355,6 +363,7 @@ class Translation {
         std::uint8_t* operand;          ///< of the host's call
         const std::uint8_t* constants;  ///< the return address
         std::uint64_t target;           ///< of a direct call; 0: kTargetRegister has it
+        bool makes_step;                ///< a direct call does
     };
 
     Cache& cache_;
@@ -369,6 +378,7 @@ class Translation {
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     bool path_step_ = false;            ///< the limit is kPathStep
     bool counts_executions_ = false;
+    bool entered_by_step_ = false;
     bool marks_count_;  ///< marks say what was counted for an instruction; false: the block counts nothing
     Emitter hot_;
     Emitter cold_;
