@@ -208,7 +208,10 @@ long BrokerRequest::wait() {
         if (answered()) return mailbox.answer;
         asm volatile("pause");
     }
+    // The broker waits for no thread's turn, so the thread need not give it away.
+    if (engine::turns::on(*thread_.engine)) engine::turns::hold_on(thread_, true);
     const long answer = sleep();
+    if (engine::turns::on(*thread_.engine)) engine::turns::hold_on(thread_, false);
     // The program did not ask to wait. So events that count context switches leave these out.
     if (switches_before_ && are_switches_counted(*thread_.engine))
         thread_.page.own_switches += all_context_switches(thread_) - *switches_before_;

@@ -46,8 +46,13 @@ struct TurnKey {
 
 inline constexpr std::uint64_t kNoDeadline = ~std::uint64_t{0};
 
-/// Whether a thread can wait in the kernel for what it waits for, and whether that may come from outside of the run.
-enum class TurnWatch : std::uint32_t { no, inside, outside };
+/// Whether a thread can wait in the kernel for what it waits for, and where that may come from.
+enum class TurnWatch : std::uint32_t {
+    no,
+    own,      ///< only threads of the run can do it
+    inside,   ///< most likely they do
+    outside,  ///< it may come from outside of the run
+};
 
 /// A thread that takes turns.
 struct alignas(256) TurnSlot {
@@ -69,12 +74,12 @@ struct alignas(256) TurnSlot {
     std::uint64_t affinity;  ///< CPUs that it has asked for, a bit each; 0: all
     TurnWait wait;
     TurnEnd end;
-    TurnKey key;             ///< of a futex; for a descriptor, `space` is the inode of a pipe, or 0
-    std::uint64_t address;   ///< the futex's address in the application, for the report of a deadlock
-    std::uint32_t bits;      ///< of FUTEX_WAIT_BITSET
-    TurnWatch watches;       ///< whether it can wait in the kernel for this
+    TurnKey key;            ///< of a futex; for a descriptor, `space` is the inode of a pipe, or 0
+    std::uint64_t address;  ///< for the report of a deadlock: the futex's address in the application, or the descriptor
+    std::uint32_t bits;     ///< of FUTEX_WAIT_BITSET
+    TurnWatch watches;      ///< whether it can wait in the kernel for this
     std::uint32_t watching;  ///< it waits in the kernel now
-    std::uint32_t holds_on;  ///< it keeps the turn however long its call takes, because it writes to the outside
+    std::uint32_t holds_on;  ///< it keeps the turn however long it sleeps: it waits for nothing that the run does
     std::uint32_t vector;    ///< of the futexes that it waits for at once; 0: none
     std::uint32_t is_low;    ///< with RunHeader::has_priorities: there are times in which others come first
     std::uint64_t blocked;   ///< its signal mask when it gave its turn away

@@ -137,7 +137,7 @@ std::string_view name_of(TurnWait kind) {
         case TurnWait::futexes: return "one of several futexes, the first";
         case TurnWait::futex_lock: return "a PI futex";
         case TurnWait::child: return "a child";
-        case TurnWait::descriptor: return "a descriptor";
+        case TurnWait::descriptor: return "descriptor";
         case TurnWait::signal: return "a signal";
         case TurnWait::vfork: return "the child of its vfork";
         default: return "nothing";
@@ -154,7 +154,10 @@ std::string_view name_of(TurnWait kind) {
         Line line;
         line.text("  thread ").decimal(slot.shown_tid).text(" of process ").decimal(slot.shown_pid);
         line.text(" waits for ").text(name_of(slot.wait));
-        if (slot.address != 0) line.text(" at ").hex(slot.address);
+        if (slot.wait == TurnWait::descriptor && slot.watches == TurnWatch::own)
+            line.text(" ").decimal(static_cast<std::int64_t>(slot.address)).text(", a pipe");
+        else if (slot.address != 0)
+            line.text(" at ").hex(slot.address);
         line.write(2);
     });
     for_each_slot(turns, [&](std::uint32_t number) { notify(turns.slot[number], run::kTurnEnd); });
@@ -238,6 +241,27 @@ bool is_stuck(const TurnSlot& slot, HolderWatch& watch) {
 }
 
 }  // namespace
+
+void report_if_deadlocked(Engine& engine, std::uint32_t self) {
+    Turns& turns = *engine.turns;
+    const auto may_go_on = [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        const TurnState state = load_state(slot);
+        if (state == TurnState::free || state == TurnState::ended) return false;
+        const bool waits = state == TurnState::waiting && slot.watches <= TurnWatch::own;
+        return !waits || wakes_at(slot) != run::kNoDeadline;
+    };
+    const auto is_first = [&](std::uint32_t number) {
+        return number < self && load_state(turns.slot[number]) == TurnState::waiting &&
+               turns.slot[number].watches == TurnWatch::own;
+    };
+    const auto is_stopped = [&](std::uint32_t number) {
+        const char state = state_of_task(turns.slot[number]);
+        return load_state(turns.slot[number]) == TurnState::waiting && (state == 'T' || state == 't');
+    };
+    if (any_slot(turns, may_go_on) || any_slot(turns, is_first) || any_slot(turns, is_stopped)) return;
+    report_deadlock(engine);
+}
 
 /// xorshift64* (Vigna, An experimental exploration of Marsaglia's xorshift generators, 2016).
 std::uint64_t draw(Turns& turns) {

@@ -40,6 +40,10 @@ struct HolderWatch {
     unsigned asleep = 0;       ///< looks in succession at which it slept and had not run since the one before
 };
 
+/// To be called by a thread that waits in the kernel because no thread can run: if all of them wait for each other, and
+/// this is the first of them, reports it and ends the run.
+void report_if_deadlocked(Engine& engine, std::uint32_t self);
+
 /// For a thread that has waited for a while: takes the turn from a thread that is gone or stuck, and passes it on.
 /// Called every kLookNs.
 void check_holder(Engine& engine, std::uint32_t self, HolderWatch& watch);

@@ -28,6 +28,8 @@ constexpr std::uint64_t kClose = 8;
 constexpr std::int64_t kNsOfMillisecond = 1'000'000;
 /// So long after its deadline a thread goes on although another one with an earlier deadline does not wake up.
 constexpr std::int64_t kPatienceNs = 5 * kNsOfSecond;
+/// So long threads that wait for each other wait in the kernel before this is reported.
+constexpr std::int64_t kPatienceWithDeadlock = 2 * kNsOfSecond;
 
 /// The turn ends after the next length that is drawn, or when a timer expires. A thread that is alone has no end: its
 /// code need not count down.
@@ -43,6 +45,7 @@ void set_turn_end(Thread& thread) {
 void begin_turn(Thread& thread) {
     Turns& turns = *thread.engine->turns;
     TurnSlot& slot = slot_of(thread);
+    slot.holds_on = 1;
     await_thread_end(*thread.engine);
     slot.holds_on = 0;
     if (fire_timers(thread) && slot.wait == TurnWait::descriptor) slot.end = TurnEnd::woken;
@@ -83,6 +86,7 @@ bool watch(Thread& thread, const Wait& wait) {
         if (__atomic_load_n(&slot.turn, __ATOMIC_SEQ_CST) != run::kTurnNone ||
             __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != 0 || load_state(slot) != TurnState::waiting)
             return false;
+        if (kernel_ns() - begun > kPatienceWithDeadlock) report_if_deadlocked(*thread.engine, thread.turn_slot);
         std::int64_t left = kLongest * kNsOfMillisecond;
         if (const std::uint64_t deadline = wakes_at(slot); deadline != run::kNoDeadline) {
             const std::uint64_t units = deadline > clock ? deadline - clock : 0;
@@ -379,7 +383,10 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
         slot.bits = wait.bits;
         slot.deadline = wait.deadline;
         slot.address = wait.address;
-        slot.watches = wait.watch == nullptr ? TurnWatch::no : wait.outside ? TurnWatch::outside : TurnWatch::inside;
+        slot.watches = wait.watch == nullptr ? TurnWatch::no
+                       : wait.own            ? TurnWatch::own
+                       : wait.outside        ? TurnWatch::outside
+                                             : TurnWatch::inside;
         slot.end = TurnEnd::woken;
         slot.ticket = ++thread.engine->turns->tickets;
         store_state(slot, TurnState::waiting);

@@ -22,7 +22,9 @@
 //
 // The outside: when no thread can run and there is no deadline, the threads that wait for descriptors, children or
 // signals wait for them in the kernel (kTurnWatch), and the first one that can go on takes the turn. If all threads
-// wait for futexes, they wait for each other: this is reported, and the run ends with 125.
+// wait for futexes, for children or for pipes that the run has made, they wait for each other: this is reported, and
+// the run ends with 125. Where the kernel could wake one of them (a child that was killed), this is so after two
+// seconds.
 //
 // The edges:
 // - The end of a thread belongs to its turn. It gives the turn away as its last act, and the next thread waits
@@ -62,6 +64,7 @@ struct Wait {
     bool (*watch)(void* context, int milliseconds) = nullptr;
     void* context = nullptr;
     bool outside = false;  ///< it may come from outside the run, so the virtual clock must not be advanced meanwhile
+    bool own = false;      ///< only threads of the run can do it
 };
 
 // Beginnings and ends, of the calling thread except for the functions with a slot.
@@ -106,7 +109,7 @@ bool is_alone(const Thread& thread);
 /// Whether the file is one that the run's first program was given.
 bool is_outside(const Engine& engine, std::uint64_t device, std::uint64_t inode);
 
-/// The thread keeps the turn however long its next call takes.
+/// The thread keeps the turn however long it sleeps.
 inline void hold_on(Thread& thread, bool hold) {
     slot_of(thread).holds_on = hold ? 1 : 0;
 }

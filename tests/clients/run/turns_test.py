@@ -216,6 +216,50 @@ class Turns(RepeatedRuns):
         self.assertIn("all threads of the run wait for each other", run.stderr)
         self.assertEqual(run.stderr.count("waits for a futex at 0x"), 2, run.stderr)
 
+    def test_processes_that_wait_for_each_others_pipes_are_reported(self):
+        program = """if True:
+            import os
+            there, back = os.pipe(), os.pipe()
+            child = os.fork()
+            os.read((back if child else there)[0], 1)
+        """
+        run = subprocess.run([ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", program], capture_output=True, text=True,
+                             timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual(run.returncode, 125, run.stderr)
+        self.assertIn("all threads of the run wait for each other", run.stderr)
+        self.assertRegex(run.stderr, r"thread 5000002 of process 5000002 waits for descriptor \d+, a pipe")
+        self.assertEqual(run.stderr.count(", a pipe"), 2, run.stderr)
+
+    def test_a_child_that_waits_for_its_parent_which_waits_for_it_is_reported(self):
+        program = """if True:
+            import os
+            read, write = os.pipe()
+            child = os.fork()
+            if child == 0: os.read(read, 1)
+            else: os.waitpid(child, 0)
+        """
+        run = subprocess.run([ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", program], capture_output=True, text=True,
+                             timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual(run.returncode, 125, run.stderr)
+        self.assertIn("thread 5000001 of process 5000001 waits for a child", run.stderr)
+
+    def test_a_pipe_with_a_name_may_be_written_from_outside(self):
+        fifo = self.directory / "fifo"
+        os.mkfifo(fifo)
+        program = f"""if True:
+            import os
+            fd = os.open({str(fifo)!r}, os.O_RDWR)
+            child = os.fork()
+            if child == 0: print(os.read(fd, 5).decode())
+            else: os.waitpid(child, 0)
+        """
+        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", program], stdout=subprocess.PIPE,
+                               text=True, stdin=subprocess.DEVNULL)
+        time.sleep(4)
+        fifo.write_bytes(b"later")
+        self.assertEqual(run.communicate(timeout=60)[0], "later\n")
+        self.assertEqual(run.returncode, 0)
+
     def test_pipelines_repeat(self):
         command = "for i in $(seq 3000); do echo $i; done | sort -r | tee /dev/null | awk '{s += $1; print s}' | gzip -c | gunzip | md5sum"
         native = subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout

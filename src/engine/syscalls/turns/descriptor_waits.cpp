@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -60,6 +61,13 @@ std::uint64_t deadline_of_socket(Thread& thread, std::uint64_t fd, int option) {
     return units_from_now(thread, time.tv_sec * std::int64_t{1'000'000'000} + time.tv_usec * 1000);
 }
 
+/// Whether the pipe has no name: then only the run's programs can have its ends.
+bool is_anonymous_pipe(std::uint64_t fd) {
+    constexpr long kPipeFs = 0x50495045;  // PIPEFS_MAGIC
+    struct statfs about{};
+    return !is_error(kernel_call(__NR_fstatfs, fd, address_of(&about))) && about.f_type == kPipeFs;
+}
+
 /// Waits until the descriptor is ready. False: `answer` is the call's, because it has ended otherwise.
 bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     const auto fd = static_cast<std::uint64_t>(about.fd);
@@ -68,6 +76,8 @@ bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     wait.watch = watch_descriptor;
     wait.context = &about;
     wait.outside = file.outside;
+    wait.own = !file.outside && file.pipe != 0 && is_anonymous_pipe(fd);
+    wait.address = fd;
     if (file.is_socket)
         wait.deadline = deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
     while (!is_ready(call.thread, about)) {

@@ -188,7 +188,7 @@ bool before_call(Call& call, long& answer) {
     Awaited awaited = awaited_by(call);
     if ((awaited.options & WNOHANG) != 0) return false;
     while (!is_child_there(awaited)) {
-        const turns::Wait wait{.kind = run::TurnWait::child, .watch = watch_children, .context = &awaited};
+        const turns::Wait wait{.kind = run::TurnWait::child, .watch = watch_children, .context = &awaited, .own = true};
         if (wait_or_interrupt(call.thread, wait, true, answer) == Ended::interrupted) return true;
     }
     return false;
