@@ -15,6 +15,7 @@
 #include "python/function_range.h"
 #include "symbols/elf_symbols.h"
 #include "symbols/jit/perf_map.h"
+#include "symbols/jit/perf_map_places.h"
 #include "symbols/vdso_image.h"
 
 namespace anyperf::symbols {
@@ -106,7 +107,7 @@ void Dso::load_own(const SymbolPaths& paths, KernelSymbols& kernel) {
 void Dso::use(SymbolTable table) {
     own_ = std::move(table);
     table_ = &own_;
-    if (own_.empty()) why_ = path_ + " has no symbols";
+    why_ = own_.empty() ? path_ + " has no symbols" : "";
 }
 
 /// A file with another build id is not the one that was recorded: its names would be wrong. A recording may have a
@@ -239,16 +240,17 @@ void Dso::load_kernel(const SymbolPaths& paths, KernelSymbols& kernel) {
 }
 
 void Dso::load_perf_map() {
-    auto table = read_perf_map(path_);
-    if (!table) {
-        why_ = table.error().what + ": " + table.error().cause;
-        return;
+    for (const std::string& place : perf_map_places(pid_)) {
+        auto table = read_perf_map(place);
+        if (table) return use(std::move(*table));
+        if (why_.empty()) why_ = table.error().what + ": " + table.error().cause;
     }
-    use(std::move(*table));
 }
 
 void Dso::load_jit_dump(const SymbolPaths& paths) {
     auto dump = read_jit_dump(paths.root + path_);
+    if (!dump && paths.root.empty() && pid_ != 0)
+        if (auto inside = read_jit_dump("/proc/" + std::to_string(pid_) + "/root" + path_)) dump = std::move(inside);
     if (!dump) {
         why_ = dump.error().what + ": " + dump.error().cause;
         return;

@@ -15,6 +15,24 @@ volatile unsigned long sum;
 __attribute__((noinline)) void NAME(long n) { for (long i = 0; i < n; i++) sum += i * STEP; }
 int main(void) { for (int i = 0; i < TIMES; i++) NAME(1000000); }
 """
+# Writes a perf map into its own /tmp, and stays in generated code.
+JIT = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+    static const unsigned char spin[] = {0xeb, 0xfe};  // jmp to itself
+    char path[64];
+    unsigned char* code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(code, spin, sizeof spin);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+    FILE* map = fopen(path, "w");
+    fprintf(map, "%lx 2 generated\n", (unsigned long)code);
+    fclose(map);
+    ((void (*)(void))code)();
+}
+"""
 CLOCK = ("--kernel", "-e", "cpu-clock:u", "-F", "2000")
 
 
@@ -57,6 +75,20 @@ class Roots(Recorder):
             found = self.symbols()
             self.assertNotIn("host_function", found)
             self.assertGreater(found.get("inside_container", 0), 0.9 * sum(found.values()), found)
+
+    def test_a_jit_compiler_in_a_container_has_its_names(self):
+        root = self.file("root")
+        program = root / "jit"
+        (root / "tmp").mkdir(parents=True)
+        subprocess.run(["cc", "-static", "-O1", "-x", "c", "-", "-o", program], input=JIT, text=True, check=True, timeout=60)
+        process = subprocess.Popen(["chroot", root, "/jit"] if os.geteuid() == 0 else ["unshare", "-r", "chroot", root, "/jit"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        time.sleep(0.3)
+        result = run(ANYPERF, "record", *CLOCK, "-p", str(process.pid), "-o", self.path, "--", "sleep", "0.3")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = self.symbols()
+        self.assertGreater(found.get("generated", 0), 0.9 * sum(found.values()), found)
 
     def test_a_program_that_is_replaced_meanwhile_does_not_give_its_names_to_the_old_one(self):
         program = self.compile_as(self.file("bin") / "program", "the_old_function", 300)
