@@ -234,6 +234,7 @@ void Reader::State::read_all() {
     input.is_stream() ? read_stream() : read_mapped();
     read_rings();
     waiting.end(delivering());
+    waiting = {};  // its memory is wanted for what the consumer makes of the records
 }
 
 void Reader::State::read_initial_maps() {
