@@ -181,7 +181,7 @@ struct MadeFiles {
     std::uint32_t add(std::uint8_t device_number, std::uint64_t of_inode) {
         if (__atomic_load_n(&entries, __ATOMIC_RELAXED) >= kEntries) return 0;
         const std::uint32_t number = __atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED);
-        if (number > kEntries) return 0;
+        if (number - 1 >= kEntries) return 0;  // also of 0: programs can write the counter meanwhile
         inode[number - 1] = of_inode;
         device[number - 1] = device_number;
         return number;

@@ -389,6 +389,16 @@ class Baseline(Case):
             self.assert_error(result, 125, "b.json")
         self.assert_error(stat("--baseline", "/no/such/file", "--", "true"), 125, "/no/such/file")
 
+    def test_baselines_with_other_values_than_counts_are_refused_with_the_place(self):
+        for text, cause in (('{"events": [{"name": "a", "value": 1}, {"name": "b", "value": -5}]}', "events[1].value is -5, below 0"),
+                            ('{"events": [{"name": "a", "value": "7"}]}', "events[0].value is string, not a number"),
+                            ('{"events": [{"name": "a", "value": 7, "runs": {"values": [7, -1]}}]}', "events[0].runs.values[1] is -1"),
+                            ('{"events": [], "wall_ns": -1.5}', "wall_ns is -1.5, below 0"),
+                            ('{"events": [{"value": 1}]}', "events[0] has no name"),
+                            ('{"events":\n  [3,]}', "line 2, column 6"), ('{"events": []} {}', "line 1, column 16")):
+            with self.subTest(text=text):
+                self.assert_error(stat("--baseline", self.file("b.json", text), "--", "true"), 125, cause)
+
 
 class BadOptions(Case):
     def test_each_exits_with_125_and_names_the_mistake(self):

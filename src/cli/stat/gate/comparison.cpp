@@ -102,18 +102,68 @@ std::vector<Difference> pair_up(std::span<const BaselineValue> earlier, std::spa
     return all;
 }
 
-/// The values of -r in an object of "events"; empty if it has none, or others than numbers.
-std::vector<double> runs_in(const Json& event) {
+/// A value of the file that must be a count: a number from 0 up. `place`: where it is, such as "events[2].value".
+Result<double> count_of(const Json& value, const std::string& place, const std::string& file) {
+    if (!value.is_number())
+        return std::unexpected(bad_baseline(file, fmt::format("{} is {}, not a number", place, value.type_name())));
+    const auto number = value.get<double>();
+    if (number < 0) return std::unexpected(bad_baseline(file, fmt::format("{} is {}, below 0", place, value.dump())));
+    return number;
+}
+
+/// The values of -r in an object of "events", which is at `place`; empty if it has none.
+Result<std::vector<double>> runs_in(const Json& event, const std::string& place, const std::string& file) {
     std::vector<double> runs;
     const auto object = event.find("runs");
     if (object == event.end() || !object->is_object()) return runs;
     const auto values = object->find("values");
     if (values == object->end() || !values->is_array()) return runs;
-    for (const auto& value : *values) {
-        if (!value.is_number()) return {};
-        runs.push_back(value.get<double>());
-    }
+    for (const auto& value : *values)
+        runs.push_back(TRY(count_of(value, fmt::format("{}.runs.values[{}]", place, runs.size()), file)));
     return runs;
+}
+
+/// An object of "events"; without a value if it was not counted.
+Result<std::optional<BaselineValue>> event_in(const Json& event, const std::string& place, const std::string& file) {
+    if (!event.is_object() || text_of(event, "name").empty())
+        return std::unexpected(bad_baseline(file, place + " has no name"));
+    const auto value = event.find("value");
+    if (value == event.end() || value->is_null()) return std::nullopt;
+    const double count = TRY(count_of(*value, place + ".value", file));
+    auto runs = TRY(runs_in(event, place, file));
+    return BaselineValue{text_of(event, "name"), text_of(event, "where"), text_of(event, "cgroup"), count,
+                         std::move(runs)};
+}
+
+/// Finds where a text stops being JSON.
+struct SyntaxCheck : nlohmann::json_sax<Json> {
+    std::size_t stopped = 0;  ///< bytes that were read
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_object(std::size_t) override { return true; }
+    bool key(string_t&) override { return true; }
+    bool end_object() override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+        stopped = position;
+        return false;
+    }
+};
+
+/// "line 3, column 7": of the last byte that was read before the text stopped being JSON.
+std::string syntax_error_place(const std::string& text) {
+    SyntaxCheck check;
+    Json::sax_parse(text, &check);
+    const std::string_view before = std::string_view{text}.substr(0, std::max<std::size_t>(check.stopped, 1) - 1);
+    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+    return fmt::format("line {}, column {}", std::ranges::count(before, '\n') + 1, before.size() - line_start + 1);
 }
 
 /// Whether a gate applies to a difference. The gate of an event applies to it in every place and cgroup; the general
@@ -155,23 +205,23 @@ Result<Baseline> baseline_in(const Json& report, const std::string& file) {
     if (!report.is_object() || !report.contains("events") || !report["events"].is_array())
         return std::unexpected(bad_baseline(file, "it has no array \"events\""));
     Baseline earlier{identity_in(report), {}};
-    for (const auto& event : report["events"]) {
-        if (!event.is_object() || text_of(event, "name").empty())
-            return std::unexpected(bad_baseline(file, "an element of \"events\" has no name"));
-        const auto value = event.find("value");
-        if (value != event.end() && value->is_number())
-            earlier.events.push_back({text_of(event, "name"), text_of(event, "where"), text_of(event, "cgroup"),
-                                      value->get<double>(), runs_in(event)});
+    std::size_t number = 0;
+    for (const auto& event : report["events"])
+        if (auto counted = TRY(event_in(event, fmt::format("events[{}]", number++), file)))
+            earlier.events.push_back(std::move(*counted));
+    if (const auto wall = report.find("wall_ns"); wall != report.end() && !wall->is_null()) {
+        const double time = TRY(count_of(*wall, "wall_ns", file));
+        earlier.events.push_back({std::string{kWallTime}, "", "", time});
     }
-    if (const auto wall = report.find("wall_ns"); wall != report.end() && wall->is_number())
-        earlier.events.push_back({std::string{kWallTime}, "", "", wall->get<double>()});
     return earlier;
 }
 
 Result<Baseline> read_baseline(const std::string& file) {
     const std::string text = TRY(read_whole(file));
     const Json object = Json::parse(text, nullptr, false);
-    if (object.is_discarded()) return std::unexpected(bad_baseline(file, "not valid JSON, or more than one object"));
+    if (object.is_discarded())
+        return std::unexpected(
+            bad_baseline(file, "not valid JSON, or more than one object, at " + syntax_error_place(text)));
     return baseline_in(object, file);
 }
 
