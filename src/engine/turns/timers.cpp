@@ -147,7 +147,7 @@ void update_timers(Thread& thread) {
         slot.alarm_interval = alarm != nullptr ? alarm->interval : 0;
     });
     const std::uint64_t left = until_timer(thread);
-    if (left != run::kNoDeadline) limit_turn(thread, left);
+    if (left != run::kNoDeadline) limit_turn(thread, left, x86_64::retired_by(thread));
 }
 
 void forget_timers(Thread& thread) {

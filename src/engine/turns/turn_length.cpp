@@ -93,10 +93,9 @@ void unlimit_turn(Thread& thread) {
     set_unlimited(thread.turn);
 }
 
-void limit_turn(Thread& thread, std::uint64_t instructions) {
+void limit_turn(Thread& thread, std::uint64_t instructions, std::uint64_t retired) {
     TurnLength& turn = thread.turn;
     if (!thread.engine->cache.charges_steps) begin_steps(*thread.engine);
-    const std::uint64_t retired = x86_64::retired_by(thread);
     const std::uint64_t end = std::max<std::uint64_t>(retired + instructions, 1);
     if (turn.end != 0 && turn.end <= end) return;
     turn.end = end;

@@ -46,8 +46,8 @@ namespace anyperf::engine::turns {
 void unlimit_turn(Thread& thread);
 
 /// The calling thread's turn is used up with the first step after which `instructions` more have retired, unless it
-/// ends earlier.
-void limit_turn(Thread& thread, std::uint64_t instructions);
+/// ends earlier. `retired`: what the thread has retired.
+void limit_turn(Thread& thread, std::uint64_t instructions, std::uint64_t retired);
 
 inline bool is_limited(const Thread& thread) {
     return thread.turn.end != 0;

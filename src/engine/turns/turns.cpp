@@ -33,12 +33,12 @@ constexpr std::int64_t kPatienceWithDeadlock = 2 * kNsOfSecond;
 
 /// The turn ends after the next length that is drawn, or when a timer expires. A thread that is alone has no end: its
 /// code need not count down.
-void set_turn_end(Thread& thread) {
+void set_turn_end(Thread& thread, std::uint64_t retired) {
     const std::uint64_t timer = until_timer(thread);
     unlimit_turn(thread);
     if (timer == run::kNoDeadline && is_alone(thread)) return;
     const std::uint64_t length = draw_length(*thread.engine);
-    length < timer ? limit_turn(thread, length - length / kClose) : limit_turn(thread, timer);
+    limit_turn(thread, length < timer ? length - length / kClose : timer, retired);
 }
 
 /// The thread has been given the turn.
@@ -51,7 +51,8 @@ void begin_turn(Thread& thread) {
     if (fire_timers(thread) && slot.wait == TurnWait::descriptor) slot.end = TurnEnd::woken;
     if (log_wants(*thread.engine, run::log::kSchedule)) [[unlikely]]
         log_turn(thread, turns.turns);
-    set_turn_end(thread);
+    // It has looked at the clock before it gave its last turn away. To count again would read a page of memory.
+    set_turn_end(thread, thread.retired_at_look);
 }
 
 bool is_interrupted(const Thread& thread) {
@@ -280,7 +281,7 @@ std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool o
     slot.is_low = draw_priority(*thread.engine, false);
     if (!own_process) slot.timer = slot_of(thread).timer, slot.alarm = slot_of(thread).alarm;
     store_state(slot, TurnState::ready);
-    if (!is_limited(thread)) set_turn_end(thread);  // it was alone
+    if (!is_limited(thread)) set_turn_end(thread, x86_64::retired_by(thread));  // it was alone
     return number;
 }
 
