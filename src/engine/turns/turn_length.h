@@ -1,8 +1,8 @@
 // turn_length.h: where the turn of a thread ends that does not wait (turns.h).
 //
-// PROBLEM. A turn must end at the same instruction in each run, after some millions of them. Whatever ends it
-// must be counted while the thread runs, and the count may follow from nothing but the instructions that have run: not
-// from how they were translated, which differs between runs (stored translations, traces, calls that are paired).
+// PROBLEM. A turn must end at the same instruction in each run, after some millions of them. Whatever ends it must be
+// counted while the thread runs, and the count may follow from nothing but the instructions that have run: not from how
+// they were translated, which differs between runs (stored translations, traces, calls that are paired).
 //
 // REJECTED. A budget of instructions (run/live_counters.h) ends at any instruction, and is what sampling needs. But
 // each segment subtracts from it, after the one before it: a process whose segments are short took 2.8 times the time.
@@ -19,15 +19,13 @@
 //   of instructions per step. When they are used up its instructions are counted (they are always known exactly, in the
 //   tuples), and if it has not arrived it is granted more. All of this follows from what the thread has run.
 // - *The last instructions.* If turns ended only with steps, a thread would never be stopped between two instructions
-// of
-//   a loop without branches, and a race there would never show. So after the last step the thread runs a few
-//   instructions more, as many as the run's order determines: mostly fewer than 32, each sixteenth time up to 1,024,
-//   and exactly so many. The engine runs them by blocks that end with their first branch (go_to() in dispatch.cpp).
+//   of a loop's body, and a race there would never show. So after the last step the thread runs a few instructions
+//   more, as many as the run's order determines: mostly fewer than 32, each sixteenth time up to 1,024, and exactly so
+//   many. The engine runs them by blocks that end with their first branch (go_to() in dispatch.cpp).
 //
 // EDGES.
-// - What is granted is divided among lanes, by their use of late. If the lane of a block is exhausted the rest is
-// divided
-//   anew, as for budgets; the sum is what counts.
+// - What is granted is divided among lanes, by how much each was used lately. If the lane of a block is exhausted, the
+//   rest is divided anew, as for budgets; the sum is what counts.
 // - A branch that comes to the engine, because it is not linked yet or has no entry, is charged there.
 // - A trace that is left early gives back the steps that it has not made, also when a fault or a signal stops it.
 // - A process begins to charge steps when it first has a turn that ends; its code is translated anew then.

@@ -13,8 +13,7 @@
 //   a line that its core holds as shared is an upgrade: it requests no data.
 // - A machine without L2 requests lines from the shared level at once. A machine without L3 requests them from memory.
 // - A load trains the stride prefetcher (stride.h) unless it repeats: unless it lies in one line, L1D has that line,
-// and
-//   what happened last in that set of L1D was an access to the line, not to another one, and not a prefetch.
+//   and what happened last in that set of L1D was an access to the line, not to another one, and not a prefetch.
 //
 // Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
 // access() handle them inline, by two comparisons (recent.h). Most others hit an older line of L1 or page of the first
