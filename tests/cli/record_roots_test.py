@@ -36,6 +36,13 @@ int main(void) {
 CLOCK = ("--kernel", "-e", "cpu-clock:u", "-F", "2000")
 
 
+def wait_until(holds):
+    """Gives up after a minute: what follows then fails."""
+    end = time.monotonic() + 60
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 class Roots(Recorder):
     def compile_as(self, path, name, times):
         """A program that needs no other file, with one hot function. Build ids depend on code and not on names, so each has its own."""
@@ -65,10 +72,11 @@ class Roots(Recorder):
         self.assertGreater(sum(found.values()), 20)
 
     def test_a_container_that_runs_has_its_names(self):
-        process = subprocess.Popen(self.make_container(1000000))
+        command = self.make_container(1000000)
+        process = subprocess.Popen(command)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        time.sleep(0.3)
+        wait_until(lambda: os.readlink(f"/proc/{process.pid}/exe").endswith(str(command[-1])))
         for options in ((), ("--call-graph", "dwarf")):
             result = run(ANYPERF, "record", *CLOCK, *options, "-p", str(process.pid), "-o", self.path, "--", "sleep", "0.3")
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -84,7 +92,7 @@ class Roots(Recorder):
         process = subprocess.Popen(["chroot", root, "/jit"] if os.geteuid() == 0 else ["unshare", "-r", "chroot", root, "/jit"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        time.sleep(0.3)
+        wait_until(lambda: any(at.stat().st_size for at in (root / "tmp").iterdir()))
         result = run(ANYPERF, "record", *CLOCK, "-p", str(process.pid), "-o", self.path, "--", "sleep", "0.3")
         self.assertEqual(result.returncode, 0, result.stderr)
         found = self.symbols()

@@ -20,7 +20,7 @@
 //   tuples), and if it has not arrived it is granted more. All of this follows from what the thread has run.
 // - *The last instructions.* If turns ended only with steps, a thread would never be stopped between two instructions
 //   of a loop's body, and a race there would never show. So after the last step the thread runs a few instructions
-//   more, as many as the run's order determines: mostly fewer than 32, each sixteenth time up to 1,024, and exactly so
+//   more, as many as the run's order determines: mostly fewer than 32, one time in 32 up to 1,024, and exactly so
 //   many. The engine runs them by blocks that end with their first branch (go_to() in dispatch.cpp).
 //
 // EDGES.
