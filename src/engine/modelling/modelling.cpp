@@ -101,7 +101,7 @@ WantedModels wanted_of_any(Modelling& modelling) {
     return any;
 }
 
-/// Makes code record what the models of all threads need, or predict branches itself if they need nothing else. Code
+/// Makes code record what the models of all threads need. It predicts branches itself where it can. Code
 /// that does so needlessly is only slow, so it is removed at most kMaximumRemovals times.
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
@@ -109,14 +109,15 @@ void update_translations(Engine& engine) {
     const WantedModels wanted = wanted_of_any(modelling);
     const bool accesses = wanted.accesses;
     x86_64::Counting& counting = engine.counting;
-    const bool predicting = wanted.any() && !accesses && x86_64::can_predict_in_code(machine_of(engine).branches);
-    const bool recording = wanted.any() && !predicting;
+    const bool predicting = wanted.predictions && x86_64::can_predict_in_code(machine_of(engine).branches);
+    const bool recording = accesses || (wanted.any() && !predicting);
     const bool recorded = counting.recording && counting.recording_accesses;
-    const bool branches = recording && wanted.predictions;
+    const bool branches = recording && wanted.predictions && !predicting;
     if (recording == counting.recording && accesses == recorded && predicting == counting.predicting &&
         branches == modelling.replays_branches)
         return;
-    const bool less = !wanted.any() || (recorded && !accesses) || (modelling.replays_branches && !branches);
+    const bool less = !wanted.any() || (recorded && !accesses) || (counting.predicting && !predicting) ||
+                      (modelling.replays_branches && !branches);
     if (less && modelling.times_removed++ >= kMaximumRemovals) return;
     if (recording && !modelling.reserved && !engine.cache.reserve_recordings())
         fail("no memory for what the models of caches need", 0);

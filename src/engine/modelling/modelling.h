@@ -11,8 +11,9 @@
 // core, and its own branch predictors. The threads of a process share the last level, which keeps the lines of the
 // cores coherent; a lock of the process protects it. A machine with `one_core` has one core for all threads.
 //
-// While only events of branch predictors are open, code records where it has been and no accesses, and caches and TLBs
-// are not fed. While none of them is open, nor one of cycles, no branch is predicted.
+// Code predicts branches itself where it can (x86_64/translate/predict.h). For other predictors it records where it has
+// been. While only events of branch predictors are open it records no accesses, and caches and TLBs are not fed. While
+// none of them is open, nor one of cycles, no branch is predicted.
 //
 // What it can't do: each process has its own last level, so it lacks the accesses of other processes. Models begin
 // empty when a thread's first modelled event is enabled, and in the child of a fork. All pages have 4 KiB. Accesses by

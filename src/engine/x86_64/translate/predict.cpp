@@ -1,4 +1,4 @@
-// predict.cpp: branch predictors in translated code, while they alone are modelled and not caches.
+// predict.cpp: branch predictors in translated code.
 //
 // The code does what models/branches says, on the same tables, which are in Thread::predictors. It runs as part of the
 // branch: after its direction or target is known, and before the next segment. So a read of the counts after the

@@ -60,7 +60,7 @@ struct Counting {
     bool budgeted = false;            ///< some thread has had a limited budget: blocks take their instructions from it
     bool recording = false;           ///< segments record what they access; only while classes are counted
     bool recording_accesses = false;  ///< while recording: accesses and fetches, not branches alone
-    bool predicting = false;          ///< code predicts branches itself (predict.h); not while recording
+    bool predicting = false;          ///< code predicts branches itself (predict.h)
     std::uint8_t line_shift = 0;      ///< while recording: the modelled lines have two to this power bytes
     const models::Machine* machine = &kDefaultMachine;  ///< whose cycles are counted
     ReadableSums sums{};                                ///< what has words of its own, for rdpmc
