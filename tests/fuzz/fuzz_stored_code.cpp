@@ -67,7 +67,8 @@ void use(World& world, const StoredBlock& stored) {
     constexpr x86_64::ClassSet kClasses = 1;
     const std::uint64_t pc = address_of(&world) + kPc + stored.head.place % 4096;
     Arena& arena = *x86_64::prepared_arena(world.cache, pc);
-    Block* const block = load_block(world.cache, arena, *world.tuples, stored, pc, kClasses, stored.indirect());
+    Block* const block = load_block(world.cache, arena, *world.tuples, stored, pc, kClasses,
+                                    {.indirect = stored.indirect(), .step = stored.head.place % 2 != 0});
     if (block == nullptr) return;
     require(arena.holds(address_of(block->host)) && arena.holds(address_of(block->host) + block->host_bytes));
     require(world.cache.add(*block));
