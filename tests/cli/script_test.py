@@ -30,7 +30,10 @@ int main(void) { return outer(80000) == 1; }
 
 
 def lines(*words, **options):
-    return run(*words, **options).stdout.decode(errors="replace").splitlines()
+    result = run(*words, **options)
+    if result.returncode != 0:
+        raise AssertionError(f"{words[0]} {words[1]} ended with {result.returncode}: {result.stderr.decode(errors='replace')}")
+    return result.stdout.decode(errors="replace").splitlines()
 
 
 class Script(Case):

@@ -42,9 +42,11 @@ class Agrees(unittest.TestCase):
         self.assertEqual([line[-1] for line in ours][:2], [line[-1] for line in theirs][:2])
 
     def test_page_faults_are_equal(self):
-        theirs, ours = self.assert_same_shape(["-e", "page-faults:u,minor-faults:u,major-faults:u"], 1, 3)
+        """Which pages of files a fault brings with it differs from run to run, so the least of some runs is compared."""
+        runs = [self.assert_same_shape(["-e", "page-faults:u,minor-faults:u,major-faults:u"], 1, 3) for _ in range(5)]
+        theirs, ours = ([min(int(lines[i][0]) for lines in tables) for i in range(3)] for tables in zip(*runs))
         for their, our in zip(theirs, ours):
-            self.assertAlmostEqual(int(their[0]), int(our[0]), delta=max(2, int(their[0]) // 500), msg=their[2])
+            self.assertAlmostEqual(their, our, delta=max(2, their // 500))
 
     def test_system_calls_are_equal(self):
         if not TRACEPOINTS.exists():
