@@ -18,6 +18,7 @@
 #include "engine/hooks.h"
 #include "engine/instrumentation/open_calls.h"
 #include "engine/log.h"
+#include "engine/memory/page_faults.h"
 #include "engine/modelling/modelling.h"
 #include "engine/presented_cpu.h"
 #include "engine/syscalls/table.h"
@@ -138,13 +139,13 @@ const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
         limit = kSingleInstruction;
     }
     wait_for_code(*thread.engine, pc);
-    Lock& lock = thread.engine->cache.lock;
-    lock.lock();
-    // The lock is held until the thread is in the cache again: in between, a flush would free the block.
-    const Block* const block =
-        turns::is_ending(thread) ? block_in_turn(thread, pc, limit) : block_at(thread, pc, limit);
-    if (block != nullptr) set_next_block(thread, *block);
-    lock.unlock();
+    const Block* block = nullptr;
+    {
+        // The lock is held until the thread is in the cache again: in between, a flush would free the block.
+        const HeldCache held{thread};
+        block = turns::is_ending(thread) ? block_in_turn(thread, pc, limit) : block_at(thread, pc, limit);
+        if (block != nullptr) set_next_block(thread, *block);
+    }
     if (block == nullptr) run_in_place(thread);
     return *block;
 }
@@ -181,14 +182,10 @@ void finish_single_step(Thread& thread, const BlockExit& block_exit) {
     hooks::after_single_step(thread);
 }
 
-/// A direct exit that is not linked: links it to its target's block, and goes there.
-void on_link(Thread& thread, const BlockExit& block_exit) {
+/// Makes the target of a direct exit the next block, and links the exit to it. False: there is no block.
+bool link_to_target(Thread& thread, const BlockExit& block_exit) {
     Cache& cache = thread.engine->cache;
-    if (turns::is_ending(thread)) [[unlikely]]
-        return static_cast<void>(go_to(thread, block_exit.target));
-    thread.registers.rip = block_exit.target;
-    wait_for_code(*thread.engine, block_exit.target);
-    cache.lock.lock();
+    const HeldCache held{thread};
     const Arrival arrival = block_exit.exit.steps != 0 ? Arrival::step
                             : block_exit.backward      ? Arrival::backward
                                                        : Arrival::other;
@@ -201,40 +198,58 @@ void on_link(Thread& thread, const BlockExit& block_exit) {
             log_link(thread, cache.exits[block_exit.id], *block);
     }
     if (block != nullptr) set_next_block(thread, *block);
-    cache.lock.unlock();
-    if (block == nullptr) run_in_place(thread);
+    return block != nullptr;
 }
 
-/// An indirect branch has a target that is not in the table. The target gets an entry unless it is a return target:
-/// those have no entry, so that each branch to one exits. The check and the addition happen under one lock. Otherwise
-/// another thread could make the address a return target in between; it would have an entry, and returns would be
-/// missed.
-void on_indirect(Thread& thread) {
+/// A direct exit that is not linked: links it to its target's block, and goes there.
+void on_link(Thread& thread, const BlockExit& block_exit) {
+    if (turns::is_ending(thread)) [[unlikely]]
+        return static_cast<void>(go_to(thread, block_exit.target));
+    thread.registers.rip = block_exit.target;
+    wait_for_code(*thread.engine, block_exit.target);
+    if (!link_to_target(thread, block_exit)) run_in_place(thread);
+}
+
+enum class Target {
+    block,          ///< it is the next block
+    return_target,  ///< the agent waits for returns to it
+    turn_end,       ///< the thread's turn ends in its block
+    none,           ///< there is no block
+};
+
+/// Makes the target of an indirect branch the next block. It gets an entry unless it is a return target: those have no
+/// entry, so that each branch to one exits. The check and the addition happen under one lock. Otherwise another thread
+/// could make the address a return target in between; it would have an entry, and returns would be missed.
+Target enter_target(Thread& thread, std::uint64_t target) {
     Cache& cache = thread.engine->cache;
+    const HeldCache held{thread};
+    if (thread.engine->instrumentation.targets.holds(target)) [[unlikely]]
+        return Target::return_target;
+    if (turns::is_ending(thread)) [[unlikely]]
+        return Target::turn_end;
+    Block* const block = block_at(thread, target, 0, Arrival::indirect);
+    if (block == nullptr) return Target::none;
+    if (block->code == nullptr) {
+        if (block->indirect_entry == 0) x86_64::add_indirect_entry(cache, *block);
+        if (block->indirect_entry != 0) cache.add_to_table(block->indirect_entry);
+    }
+    set_next_block(thread, *block);
+    return Target::block;
+}
+
+/// An indirect branch has a target that is not in the table.
+void on_indirect(Thread& thread) {
     if (thread.open_calls.unmatched != 0) [[unlikely]]
         settle_open_calls(thread);
     thread.registers.rip = thread.missed_target;
     wait_for_code(*thread.engine, thread.missed_target);
-    cache.lock.lock();
-    if (thread.engine->instrumentation.targets.holds(thread.missed_target)) [[unlikely]] {
-        cache.lock.unlock();
-        hooks::at_return_target(thread);
-        go_to(thread, thread.registers.rip);
-        return;
+    switch (enter_target(thread, thread.missed_target)) {
+        case Target::block: return;
+        case Target::return_target: hooks::at_return_target(thread); break;
+        case Target::turn_end: break;
+        case Target::none: run_in_place(thread);
     }
-    if (turns::is_ending(thread)) [[unlikely]] {
-        cache.lock.unlock();
-        go_to(thread, thread.missed_target);
-        return;
-    }
-    Block* const block = block_at(thread, thread.missed_target, 0, Arrival::indirect);
-    if (block != nullptr && block->code == nullptr) {
-        if (block->indirect_entry == 0) x86_64::add_indirect_entry(cache, *block);
-        if (block->indirect_entry != 0) cache.add_to_table(block->indirect_entry);
-    }
-    if (block != nullptr) set_next_block(thread, *block);
-    cache.lock.unlock();
-    if (block == nullptr) run_in_place(thread);
+    go_to(thread, thread.registers.rip);
 }
 
 /// A segment's lane, or the whole budget, was too small. The segment was charged and has not run. If the grant is
@@ -532,15 +547,17 @@ void dispatch(Thread& thread) {
     const BlockExit block_exit = take_exit(thread);
     if (thread.exit_reason == ExitReason::unlinked_exit && block_exit.exit.control() == Control::x87_state) [[unlikely]]
         fix_stored_x87_pointer(thread, block_exit.target - block_exit.exit.length, block_exit.exit.length);
-    // Page faults between before_translated_code() and this hook are the program's. Others are the engine's own.
-    if (thread.page.faults_are_counted != 0) [[unlikely]]
+    // In a visit that is not quiet, page faults between before_translated_code() and this hook are the program's.
+    // Others are the engine's own.
+    const bool quiet = !counts_faults_at_exit(thread);
+    if (thread.page.faults_are_counted != 0 && !quiet) [[unlikely]]
         hooks::after_translated_code(
             thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
     if (thread.engine->cache.charges_steps && has_made_step(thread, block_exit)) turns::make_step(thread);
     if (thread.single_step != SingleStep::no) [[unlikely]]
         finish_single_step(thread, block_exit);
     dispatch_by_reason(thread, block_exit);
-    if (thread.page.faults_are_counted != 0) [[unlikely]]
+    if (thread.page.faults_are_counted != 0 && !(quiet && thread.faults_run)) [[unlikely]]
         hooks::before_translated_code(thread);
 }
 

@@ -83,7 +83,8 @@ struct Engine {
         false;  ///< code may be waiting for another thread to fill its page (block_at.h); never reset
     bool user_may_differ = false;     ///< ids were changed while the run memory could not be (users/change_ids.cpp)
     bool user_by_capability = false;  ///< only a capability lets the process keep its run memory
-    bool has_real_timer = false;      ///< the program may have set a kernel timer, which can end any wait; never reset
+    bool has_forked = false;      ///< it may share pages with a child or its parent until they are written; never reset
+    bool has_real_timer = false;  ///< the program may have set a kernel timer, which can end any wait; never reset
 
     x86_64::VectorStateFormat vector_state;
     const void* initial_vector_state = nullptr;  ///< with which each signal handler begins; read-only
@@ -101,6 +102,10 @@ struct Engine {
 
 /// Adds the engine's executable to own_pages.
 void add_own_image();
+
+/// Has the kernel allocate the pages of the executable's data that begin as zeros; the others were written at the
+/// start.
+void touch_own_image();
 
 /// Whether the address is in the engine's executable.
 bool is_own_code(std::uint64_t address);

@@ -1,12 +1,14 @@
 // fault_counts.cpp: counts page faults of the application's own code. The kernel's count of a thread's faults
-// (getrusage(2)) includes those of the engine. So, while an event counts faults, this count is read whenever the thread
-// enters and leaves translated code, and only its growth in between is added. The CPU does not execute the
+// (getrusage(2)) includes those of the engine. So, while an event counts faults, this count is read when the thread
+// enters and leaves translated code, and only its growth in between is added. Where a visit of the engine is quiet
+// (engine/memory/page_faults.h), the thread counts as being in translated code. The CPU does not execute the
 // application's own code, so it does not fault on it. Therefore add_page_faults() reads a byte of the code that comes
-// next, and counts the fault if there is one.
+// next, and counts the fault if there is one; in a quiet visit the translator reads the code.
 #include "agent/faults/fault_counts.h"
 
 #include "agent/agent_state.h"
 #include "agent/faults/fault_traps.h"
+#include "engine/freestanding/thread_faults.h"
 #include "engine/memory/page_faults.h"
 #include "engine/threads/counting.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -44,6 +46,7 @@ void touch_code(std::uint64_t pc) {
 }  // namespace
 
 void add_page_faults(Thread& thread, std::uint64_t next) {
+    thread.faults_run = false;
     if (thread.agent->fault_traps == nullptr) {
         // Nobody asks which address faulted, so one call of the kernel serves both.
         touch_code(next);
@@ -71,6 +74,13 @@ void begin_counting_page_faults(Thread& thread) {
     if (thread.page_faulted)
         engine::set_budget(thread, 0);  // the code itself faulted: the next grant handles the overflow
     set_baseline(thread, engine::faults_of_thread());
+    thread.faults_run = true;
+}
+
+void end_quiet_counting(Thread& thread) {
+    if (thread.page.faults_are_counted == 0 || !thread.faults_run) return;
+    count_faults(thread);
+    thread.faults_run = false;
 }
 
 }  // namespace anyperf::agent

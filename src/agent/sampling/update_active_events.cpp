@@ -21,6 +21,7 @@
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_budget.h"
 #include "engine/instrumentation/instrumentation.h"
+#include "engine/memory/page_faults.h"
 #include "engine/modelling/modelling.h"
 #include "engine/threads/counting.h"
 #include "engine/threads/run_records.h"
@@ -87,10 +88,12 @@ void update_active_events(Thread& thread) {
     if (measured && ensure_process(*thread.engine) == nullptr) return;
     if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
     engine::set_modelling(thread, modelled_by(classes));
+    end_quiet_counting(thread);
     thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     // A thread that begins to count faults, or that is new after an exec, does not know yet how many it has had.
     if (thread.page.faults_are_counted != 0) {
         engine::touch_models(thread);
+        engine::touch_quiet_memory(thread);
         begin_counting_page_faults(thread);
     }
     const Needs needs = needs_of(thread);
@@ -100,6 +103,7 @@ void update_active_events(Thread& thread) {
         needs.traced & ~1u;  // without bit 0 (OccurrenceKind::none), which breakpoints have: watches stop the thread
     engine::set_instrumentation(thread, needs.watches);
     update_probes(thread);
+    thread.locates_faults = needs.fault_traps;
     set_fault_traps(thread, needs.fault_traps);
     grant_next_budget(thread);
     set_alarm(thread);

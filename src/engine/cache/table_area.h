@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "engine/freestanding/own_area.h"
+#include "engine/freestanding/pages_ahead.h"
 
 namespace anyperf::engine {
 
@@ -27,7 +28,7 @@ class TableArea {
     void* take(std::uint64_t bytes) {
         if (void* const taken = take_beside(bytes)) return taken;
         void* const taken = rest_->take(bytes);
-        if (taken != nullptr) touch_pages(taken, bytes);
+        if (taken != nullptr) PagesAhead::make_ready(taken, bytes);
         return taken;
     }
 

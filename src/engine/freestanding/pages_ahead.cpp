@@ -1,6 +1,16 @@
 #include "engine/freestanding/pages_ahead.h"
 
+#include "engine/freestanding/thread_faults.h"
+
 namespace anyperf::engine {
+
+std::uint64_t PagesAhead::faults_ = 0;
+
+void PagesAhead::make_ready(const void* pages, std::size_t bytes) {
+    const std::uint64_t before = faults_of_thread().minor;
+    touch_pages(pages, bytes);
+    faults_ += faults_of_thread().minor - before;
+}
 
 // What has been used much will mostly be used more, so a quarter as much again is made ready, within limits.
 void PagesAhead::make_ready(std::uint64_t start, std::size_t used, std::size_t room) {
@@ -13,7 +23,7 @@ void PagesAhead::make_ready(std::uint64_t start, std::size_t used, std::size_t r
         end = std::min(end, large);
     else if (ready_ <= large)
         prefer_large_pages(start + large, (start + room) & ~(kLargePageBytes - 1));
-    touch_pages(at_address<const void>(start + ready_), end - ready_);
+    make_ready(at_address<const void>(start + ready_), end - ready_);
     ready_ = end;
 }
 

@@ -5,6 +5,9 @@
 // A small program should not pay for a large page, and a large one should not pay for 512 small ones. So the first
 // kSmallBytes at least, or those of begin(), have small pages, and what follows from the next boundary on has large
 // ones.
+//
+// The kernel counts each of these pages as a fault of the thread that asked for it. Where the program's faults are
+// counted, these are not among them, so their sum is kept (PagesAhead::faults()).
 #pragma once
 
 #include <algorithm>
@@ -37,6 +40,12 @@ class PagesAhead {
         const std::size_t small = std::min<std::size_t>(ready_, large_from(start));
         return small / kPageBytes + (ready_ - small + kLargePageBytes - 1) / kLargePageBytes;
     }
+    /// Has the kernel allocate these pages, and adds what it counts as faults to faults().
+    static void make_ready(const void* pages, std::size_t bytes);
+    /// The faults that the kernel has counted in this process for pages that were made ready, a large one once. Memory
+    /// that all threads use is made ready under the cache's lock.
+    static std::uint64_t faults() { return faults_; }
+
     /// The pages after the first `bytes` have been discarded.
     void discarded(std::size_t bytes = 0) { ready_ = std::min(ready_, page_up(bytes)); }
 
@@ -44,6 +53,8 @@ class PagesAhead {
     /// Bytes from the start to the first large page.
     std::size_t large_from(std::uint64_t start) const { return large_page_up(start + small_bytes_) - start; }
     void make_ready(std::uint64_t start, std::size_t used, std::size_t room);
+
+    static std::uint64_t faults_;
 
     std::size_t ready_ = 0;
     std::size_t small_bytes_ = kSmallBytes;

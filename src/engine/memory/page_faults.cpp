@@ -1,19 +1,16 @@
 #include "engine/memory/page_faults.h"
 
-#include <sys/resource.h>
-
-#include "engine/freestanding/kernel.h"
+#include "engine/engine.h"
+#include "engine/freestanding/pages.h"
+#include "engine/freestanding/pages_ahead.h"
+#include "engine/traces.h"
 
 namespace anyperf::engine {
 
-PageFaults faults_of_thread() {
-    struct rusage usage{};
-    constexpr auto kThisThread = static_cast<std::uint64_t>(RUSAGE_THREAD);
-    kernel_call(__NR_getrusage, kThisThread, address_of(&usage));
-    return {static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)};
-}
+using x86_64::ExitReason;
+using x86_64::Thread;
 
-FaultsOfEngine::FaultsOfEngine(x86_64::Thread& thread) : thread_(thread) {
+FaultsOfEngine::FaultsOfEngine(Thread& thread) : thread_(thread) {
     if (thread.page.faults_are_counted != 0) before_ = faults_of_thread();
 }
 
@@ -23,6 +20,35 @@ FaultsOfEngine::~FaultsOfEngine() {
     const PageFaults now = faults_of_thread();
     thread_.faults_at_entry[0] += now.minor - before_.minor;
     thread_.faults_at_entry[1] += now.major - before_.major;
+}
+
+HeldCache::HeldCache(Thread& thread) : thread_(thread) {
+    thread.engine->cache.lock.lock();
+    before_ = PagesAhead::faults();
+}
+
+HeldCache::~HeldCache() {
+    thread_.faults_at_entry[0] += PagesAhead::faults() - before_;
+    thread_.engine->cache.lock.unlock();
+}
+
+void touch_quiet_memory(Thread& thread) {
+    using x86_64::kEngineStackBytes;
+    if (thread.quiet_memory_touched) return;
+    thread.quiet_memory_touched = true;
+    touch_own_image();
+    touch_pages(thread.engine, sizeof(Engine));
+    touch_pages(&thread, sizeof(Thread));
+    touch_pages(at_address<const void>(thread.engine_stack - kEngineStackBytes), kEngineStackBytes);
+}
+
+bool counts_faults_at_exit(const Thread& thread) {
+    const Engine& engine = *thread.engine;
+    const bool translates =
+        thread.exit_reason == ExitReason::unlinked_exit || thread.exit_reason == ExitReason::lookup_miss;
+    return !translates || thread.locates_faults || engine.has_forked || engine.turns != nullptr || engine.store.on() ||
+           engine.instrumentation.targets.any() || thread.single_step != SingleStep::no || thread.trapped_pc != 0 ||
+           is_on_path(thread);
 }
 
 }  // namespace anyperf::engine

@@ -319,6 +319,7 @@ void take_code_copies(Engine& engine, std::uint64_t pc) {
 bool lock_for_fork(Thread& thread) {
     Engine& engine = *thread.engine;
     engine.cache.lock.lock();
+    engine.has_forked = true;
     thread.signals->actions->lock_for_fork();
     engine.modelling.lock.lock();
     engine.exact.lock.lock();

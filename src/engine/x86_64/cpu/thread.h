@@ -134,8 +134,11 @@ struct Thread {
     std::uint32_t turn_slot;           ///< its slot; 0: it takes no turns
     std::uint64_t robust_list;         ///< its robust futexes (set_robust_list(2)), if it takes turns
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
-    std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
-                                       ///< then those of the engine's memory
+    std::uint64_t faults_at_entry[2];  ///< minor, major page faults when the agent last counted the program's, and
+                                       ///< since then those of the engine's memory
+    bool faults_run;                   ///< what the kernel has counted since then are faults of the program
+    bool locates_faults;               ///< an event samples page faults: each is counted where it was
+    bool quiet_memory_touched;         ///< touch_quiet_memory() has been called (engine/memory/page_faults.h)
     bool page_faulted;  ///< the instruction at `registers` has caused a page fault that the agent must still see; the
                         ///< instruction will be repeated
     std::uint64_t faulted_address;  ///< the address that the instruction accessed when it faulted
