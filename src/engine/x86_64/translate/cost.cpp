@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/freestanding/unset_array.h"
 #include "engine/x86_64/cpu/registers.h"
 #include "engine/x86_64/decode/timing.h"
 
@@ -167,27 +168,63 @@ class Throughput {
     Hundredths one_vector_ = 0;
 };
 
+/// What an instruction waits for and what it makes, found once for all rounds of its segment.
+struct Step {
+    unsigned inputs = 0;              ///< registers, and kFlags
+    std::uint64_t vector_inputs = 0;  ///< vector registers
+    unsigned address = 0;             ///< registers by which its operand is addressed
+    std::uint64_t load = 0;           ///< key of the operand that it loads; 0: none that a store may have written
+    std::uint64_t store = 0;          ///< key of the operand that it stores; 0: none
+    unsigned written = 0;             ///< registers, and kFlags
+    std::uint64_t vector_written = 0;
+    unsigned latency = 0;  ///< from its inputs to its result
+    bool reads_memory = false;
+};
+
+/// The flags, beside the general registers.
+constexpr unsigned kFlags = 1u << 16;
+/// The stack pointer is followed by renaming: pushes and pops do not wait for each other.
+constexpr unsigned kFollowed = 0xffffu & ~(1u << rsp);
+
+Step step_of(const Instruction& instruction, const Address& address, const models::Machine& machine) {
+    const Timing& timing = timing_of(instruction.timing);
+    const bool accesses = instruction.reads_memory || instruction.writes_memory;
+    // A load to the x87 stack takes a new place there.
+    const bool pushes = instruction.reads_memory && timing.latency <= 1;
+    Step step;
+    step.inputs = (instruction.read & kFollowed & (accesses ? ~unsigned{address.registers} : ~0u)) |
+                  (instruction.tests_flags ? kFlags : 0);
+    step.vector_inputs = pushes ? instruction.vector_read & ~kX87Stack : instruction.vector_read;
+    step.address = address.registers & kFollowed;
+    if (instruction.reads_operand) step.load = address.key;
+    if (instruction.writes_operand) step.store = address.key;
+    step.written = (instruction.written & kFollowed) | (instruction.sets_flags ? kFlags : 0);
+    step.vector_written = instruction.vector_written;
+    step.latency = only_accesses(instruction, address) ? 0 : latency_of(timing, machine.pipeline);
+    step.reads_memory = instruction.reads_memory;
+    return step;
+}
+
 /// When each value is ready, in cycles from the start of the first round, if nothing but values is waited for.
 class Values {
   public:
     explicit Values(const models::Machine& machine) : machine_(machine) {}
 
     /// Returns when the instruction's own result is ready.
-    unsigned run(const Instruction& instruction, const Address& address) {
-        const Timing& timing = timing_of(instruction.timing);
-        unsigned start = inputs(instruction, address);
-        if (instruction.reads_memory) start = std::max(start, loaded(instruction, address));
-        const unsigned latency = only_accesses(instruction, address) ? 0 : latency_of(timing, machine_.pipeline);
-        const unsigned end = start + latency;
-        for (unsigned set = instruction.written & kFollowed; set != 0; set &= set - 1) {
+    unsigned run(const Step& step) {
+        unsigned start = latest_of(step.inputs);
+        for (std::uint64_t set = step.vector_inputs; set != 0; set &= set - 1)
+            start = std::max(start, vector_[static_cast<unsigned>(__builtin_ctzll(set))]);
+        if (step.reads_memory) start = std::max(start, loaded(step));
+        const unsigned end = start + step.latency;
+        for (unsigned set = step.written; set != 0; set &= set - 1) {
             const unsigned reg = static_cast<unsigned>(__builtin_ctz(set));
             general_[reg] = end;
             ++version_[reg];
         }
-        for (std::uint64_t set = instruction.vector_written; set != 0; set &= set - 1)
+        for (std::uint64_t set = step.vector_written; set != 0; set &= set - 1)
             vector_[static_cast<unsigned>(__builtin_ctzll(set))] = end;
-        if (instruction.sets_flags) flags_ = end;
-        if (instruction.writes_operand && address.key != 0) store(key_now(address), end);
+        if (step.store != 0) store(key_now(step.store, step.address), end);
         latest_ = std::max(latest_, end);
         return end;
     }
@@ -204,41 +241,28 @@ class Values {
     }
 
   private:
-    /// The stack pointer is followed by renaming: pushes and pops do not wait for each other.
-    static constexpr unsigned kFollowed = 0xffffu & ~(1u << rsp);
-
-    unsigned inputs(const Instruction& instruction, const Address& address) const {
-        const bool accesses = instruction.reads_memory || instruction.writes_memory;
-        unsigned start = instruction.tests_flags ? flags_ : 0;
-        const unsigned data = instruction.read & kFollowed & (accesses ? ~unsigned{address.registers} : ~0u);
-        for (unsigned set = data; set != 0; set &= set - 1)
-            start = std::max(start, general_[static_cast<unsigned>(__builtin_ctz(set))]);
-        // A load to the x87 stack takes a new place there.
-        const bool pushes = instruction.reads_memory && timing_of(instruction.timing).latency <= 1;
-        for (std::uint64_t set = pushes ? instruction.vector_read & ~kX87Stack : instruction.vector_read; set != 0;
-             set &= set - 1)
-            start = std::max(start, vector_[static_cast<unsigned>(__builtin_ctzll(set))]);
-        return start;
+    unsigned latest_of(unsigned registers) const {
+        unsigned latest = 0;
+        for (unsigned set = registers; set != 0; set &= set - 1)
+            latest = std::max(latest, general_[static_cast<unsigned>(__builtin_ctz(set))]);
+        return latest;
     }
 
-    unsigned loaded(const Instruction& instruction, const Address& address) const {
-        unsigned start = 0;
-        for (unsigned set = address.registers & kFollowed; set != 0; set &= set - 1)
-            start = std::max(start, general_[static_cast<unsigned>(__builtin_ctz(set))]);
-        start += machine_.latencies.l1;
-        if (!instruction.reads_operand || address.key == 0) return start;
-        const std::uint64_t key = key_now(address);
+    unsigned loaded(const Step& step) const {
+        unsigned start = latest_of(step.address) + machine_.latencies.l1;
+        if (step.load == 0) return start;
+        const std::uint64_t key = key_now(step.load, step.address);
         for (const Stored& stored : stored_)
             if (stored.key == key) start = std::max(start, stored.ready + machine_.pipeline.forwarding);
         return start;
     }
 
     /// The key of an operand, which changes with its registers' values.
-    std::uint64_t key_now(const Address& address) const {
+    std::uint64_t key_now(std::uint64_t key, unsigned address) const {
         std::uint64_t versions = 0;
-        for (unsigned set = address.registers & kFollowed; set != 0; set &= set - 1)
+        for (unsigned set = address; set != 0; set &= set - 1)
             versions += version_[static_cast<unsigned>(__builtin_ctz(set))];
-        return address.key ^ versions << 48;
+        return key ^ versions << 48;
     }
 
     void store(std::uint64_t key, unsigned ready) {
@@ -256,21 +280,21 @@ class Values {
     };
 
     const models::Machine& machine_;
-    std::array<unsigned, 16> general_{};
+    std::array<unsigned, 17> general_{};  ///< and the flags
     std::array<unsigned, 33> vector_{};
-    std::array<std::uint32_t, 16> version_{};
+    std::array<std::uint32_t, 17> version_{};
     std::array<Stored, 12> stored_{};
     std::size_t next_stored_ = 0;
-    unsigned flags_ = 0;
     unsigned latest_ = 0;
 };
 
-/// A segment with what its instructions address.
+/// A segment with what its instructions address, wait for and make.
 struct SegmentCode {
     const Instruction* instructions;
     std::size_t count;
     std::uint64_t bytes;
-    std::array<Address, kLongestBlock> address;
+    UnsetArray<Address, kLongestBlock> address;
+    UnsetArray<Step, kLongestBlock> step;
 
     const Instruction& last() const { return instructions[count - 1]; }
     /// Whether its branch leads to its start.
@@ -278,6 +302,24 @@ struct SegmentCode {
         const Control control = last().control;
         const bool direct = control == Control::conditional || control == Control::jump;
         return direct && last().immediate + bytes == 0;
+    }
+    /// Whether a round of it may wait for a value that the round before has made. If not, all rounds are alike.
+    bool has_chains() const {
+        unsigned made = 0;
+        unsigned needed = 0;
+        std::uint64_t vector_made = 0;
+        std::uint64_t vector_needed = 0;
+        bool loads = false;
+        bool stores = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            needed |= (step[i].inputs | step[i].address) & ~made;
+            vector_needed |= step[i].vector_inputs & ~vector_made;
+            made |= step[i].written;
+            vector_made |= step[i].vector_written;
+            loads = loads || step[i].load != 0;
+            stores = stores || step[i].store != 0;
+        }
+        return (needed & made) != 0 || (vector_needed & vector_made) != 0 || (loads && stores);
     }
 };
 
@@ -290,20 +332,21 @@ Waits waits_of(const SegmentCode& segment, const models::Machine& machine) {
     // The first two rounds fill the pipeline; the others show the delay.
     constexpr unsigned kWarm = 2;
     constexpr unsigned kMeasured = 2;
+    const unsigned rounds = segment.has_chains() ? kWarm + kMeasured : 1;
     Values values{machine};
     unsigned before = 0;
     Hundredths first_pass = 0;
     Waits waits{};
-    for (unsigned round = 0; round < kWarm + kMeasured; ++round) {
+    for (unsigned round = 0; round < rounds; ++round) {
         if (round == kWarm) before = values.latest();
         unsigned ready = 0;
-        for (std::size_t i = 0; i < segment.count; ++i) ready = values.run(segment.instructions[i], segment.address[i]);
+        for (std::size_t i = 0; i < segment.count; ++i) ready = values.run(segment.step[i]);
         values.forget_target(segment.last(), segment.address[segment.count - 1]);
         if (round != 0) continue;
         waits.last_ready = ready;
         first_pass = values.latest() * kCycle;
     }
-    waits.carried = (values.latest() - before) * kCycle / kMeasured;
+    if (rounds != 1) waits.carried = (values.latest() - before) * kCycle / kMeasured;
     // A segment that is as long as a block can be is a piece of longer code, whose next piece goes on with its chains.
     if (segment.count == kLongestBlock)
         waits.carried = std::max(waits.carried, first_pass);
@@ -345,12 +388,16 @@ Hundredths weight(const Instruction& instruction, bool waits, const models::Mach
 /// Divides `cost` among the instructions.
 void divide(const SegmentCode& segment, unsigned cost, bool waits, const models::Machine& machine,
             InstructionCost* out) {
+    UnsetArray<Hundredths, kLongestBlock> weights;
     std::uint64_t all = 0;
-    for (std::size_t i = 0; i < segment.count; ++i) all += weight(segment.instructions[i], waits, machine);
+    for (std::size_t i = 0; i < segment.count; ++i) {
+        weights[i] = weight(segment.instructions[i], waits, machine);
+        all += weights[i];
+    }
     std::uint64_t sum = 0;
     std::uint64_t given = 0;
     for (std::size_t i = 0; i < segment.count; ++i) {
-        sum += weight(segment.instructions[i], waits, machine);
+        sum += weights[i];
         const std::uint64_t part = cost * sum / all - given;
         given += part;
         out[i].cost = static_cast<std::uint16_t>(std::min<std::uint64_t>(part, kMostCost));
@@ -384,6 +431,7 @@ void cost_segment(const DecodedBlock& block, std::size_t first, std::size_t end,
     for (std::size_t i = 0; i < segment.count; ++i) {
         const Instruction& instruction = segment.instructions[i];
         segment.address[i] = address_of_operand(instruction, code + offset, offset + instruction.length);
+        segment.step[i] = step_of(instruction, segment.address[i], machine);
         offset += instruction.length;
         segment.bytes = offset;
         throughput.add(instruction, segment.address[i], i != 0 && fuses(segment.instructions[i - 1], instruction));

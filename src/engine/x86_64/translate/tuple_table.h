@@ -91,8 +91,8 @@ class TupleTable {
     Known* remember(std::uint16_t& slot, const run::Tuple& tuple);
     Additions words_of(Known& known, Use use);
     std::uint16_t new_word(const run::Tuple& tuple);
+    void set_meaning(std::size_t word, const run::Tuple& tuple);
     Additions compose(std::uint16_t& slot, const run::Tuple& tuple, Use use);
-    std::size_t largest_part_of(const run::Tuple& tuple) const;
 
     Thread* const* threads_;
     std::size_t limit_;       ///< of words
@@ -100,6 +100,7 @@ class TupleTable {
     std::size_t used_;        ///< words
     std::size_t known_used_;  ///< known_[0] is not used
     std::array<run::Tuple, run::kTupleWords> meaning_;
+    std::array<std::uint16_t, run::kTupleWords> size_;  ///< by word: the sum of its amounts; 0: it has no meaning
     std::array<Known, kMostKnown> known_;
     std::array<std::uint16_t, kSlots> slots_;  ///< by hash: index of known_; 0: free
 };
