@@ -8,6 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from compiled_program import CompiledProgram
+
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 PYTHON = "/usr/bin/python3"
 DENIED = Path(__file__).resolve().parents[2] / "support" / "denied.py"
@@ -46,6 +48,73 @@ def faults_reported(*run_by):
     children, one more of which it has waited for by waitid."""
     done = subprocess.run([*run_by, PYTHON, "-S", "-c", FAULTS_OF_CHILDREN], text=True, capture_output=True, check=True)
     return [int(word) for word in done.stdout.split()]
+
+
+# Each of 512 functions touches a page of its own and is run once, so the engine translates between any two faults. The
+# functions are read first: then the pages of code are there.
+COLD_CODE = """
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define F(n) __attribute__((noipa)) static void f##n(char* page) { page[(n) & 63] = (char)(n); }
+#define F8(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7)
+#define F64(n) F8(n##0) F8(n##1) F8(n##2) F8(n##3) F8(n##4) F8(n##5) F8(n##6) F8(n##7)
+#define A(n) f##n,
+#define A8(n) A(n##0) A(n##1) A(n##2) A(n##3) A(n##4) A(n##5) A(n##6) A(n##7)
+#define A64(n) A8(n##0) A8(n##1) A8(n##2) A8(n##3) A8(n##4) A8(n##5) A8(n##6) A8(n##7)
+F64(10) F64(11) F64(12) F64(13) F64(14) F64(15) F64(16) F64(17)
+static void (*const all[])(char*) = {A64(10) A64(11) A64(12) A64(13) A64(14) A64(15) A64(16) A64(17)};
+enum { kPages = sizeof all / sizeof *all, kPage = 4096 };
+static char* memory(void) {
+    char* pages = mmap(NULL, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(pages, kPages * kPage, MADV_NOHUGEPAGE);
+    return pages;
+}
+static int event(void) {
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_PAGE_FAULTS,
+                                   .exclude_kernel = 1, .disabled = 1};
+    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+static void* count(void* half) {
+    long long faults = 0;
+    char* const pages = memory();
+    const int fd = event(), first = half == NULL ? 0 : kPages / 2;
+    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+    for (int i = first; i < first + kPages / 2; ++i) all[i](pages + i * kPage);
+    ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (read(fd, &faults, sizeof faults) != sizeof faults) faults = -1;
+    printf("%lld\\n", faults);
+    fflush(stdout);
+    return NULL;
+}
+int main(int argc, char** argv) {
+    pthread_t thread;
+    volatile char code = 0;
+    (void)argv;
+    for (int i = 0; i < kPages; ++i) code += *(const char*)all[i];
+    if (argc > 1 && fork() != 0) return wait(NULL) < 0;
+    count(NULL);
+    pthread_create(&thread, NULL, count, &thread);
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+class ColdCode(CompiledProgram):
+    name = "cold"
+    source = COLD_CODE
+    options = ("-O1", "-pthread")
+
+    def test_of_which_each_function_touches_a_page_has_that_many_faults(self):
+        for words in ((), ("in a child",)):
+            done = run(str(self.program), *words)
+            with self.subTest(words=words):
+                self.assertEqual((done.returncode, done.stdout.split()), (0, ["256", "256"]), done.stderr)
 
 
 class Usage(unittest.TestCase):
