@@ -13,9 +13,11 @@
 #include "engine/block_at.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
+#include "engine/freestanding/pages_ahead.h"
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/file_writes.h"
@@ -135,6 +137,11 @@ bool is_stored(const Search& search, const ExecutableRange& range) {
            !log_wants(engine, run::log::kBlocks | run::log::kCode);
 }
 
+/// The program's own fault, if the page of its code is not there.
+void touch(const x86_64::CodeBytes& code) {
+    static_cast<void>(*static_cast<const volatile std::uint8_t*>(code.at));
+}
+
 /// Whether the thread arrives by a branch that makes a step, and the block has no code for that. It is translated
 /// again.
 bool lacks_step_entry(const Search& search, const Block& block) {
@@ -163,6 +170,11 @@ void find_or_translate(Search& search) {
     search.relocations = nullptr;
     if (is_stored(search, *range)) {
         Engine& engine = *search.thread.engine;
+        std::optional<PagesAhead::Around> own;
+        if (search.thread.page.faults_are_counted != 0) {
+            touch(code);
+            own.emplace();
+        }
         search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc,
                                          {search.arrival == Arrival::indirect, search.arrival == Arrival::step});
         search.found = Found::block;
@@ -173,8 +185,10 @@ void find_or_translate(Search& search) {
     search.found = range->shared ? translate_compared(search, code) : translate_protected(search, code);
     if (search.found == Found::block && !cache.add(*search.block)) search.found = Found::no_room;
     if (search.found != Found::block && search.block != nullptr) search.block->dead = true;
-    if (search.found == Found::block && search.relocations != nullptr)
-        search.thread.engine->store.note(cache, search.thread.engine->counting, *range, *search.block);
+    if (search.found != Found::block || search.relocations == nullptr) return;
+    std::optional<PagesAhead::Around> own;
+    if (search.thread.page.faults_are_counted != 0) own.emplace();
+    search.thread.engine->store.note(cache, search.thread.engine->counting, *range, *search.block);
 }
 
 void search_once(void* search) {

@@ -7,9 +7,15 @@ namespace anyperf::engine {
 std::uint64_t PagesAhead::faults_ = 0;
 
 void PagesAhead::make_ready(const void* pages, std::size_t bytes) {
-    const std::uint64_t before = faults_of_thread().minor;
+    const Around around;
     touch_pages(pages, bytes);
-    faults_ += faults_of_thread().minor - before;
+}
+
+PagesAhead::Around::Around() : of_thread_(faults_of_thread().minor), before_(faults_) {}
+
+// What make_ready() has added meanwhile is among them.
+PagesAhead::Around::~Around() {
+    faults_ = before_ + faults_of_thread().minor - of_thread_;
 }
 
 // What has been used much will mostly be used more, so a quarter as much again is made ready, within limits.

@@ -45,6 +45,18 @@ class PagesAhead {
     /// The faults that the kernel has counted in this process for pages that were made ready, a large one once. Memory
     /// that all threads use is made ready under the cache's lock.
     static std::uint64_t faults() { return faults_; }
+    /// All of the calling thread's faults between construction and destruction are among faults().
+    class Around {
+      public:
+        Around();
+        ~Around();
+        Around(const Around&) = delete;
+        Around& operator=(const Around&) = delete;
+
+      private:
+        std::uint64_t of_thread_;
+        std::uint64_t before_;
+    };
 
     /// The pages after the first `bytes` have been discarded.
     void discarded(std::size_t bytes = 0) { ready_ = std::min(ready_, page_up(bytes)); }

@@ -46,7 +46,7 @@ bool counts_faults_at_exit(const Thread& thread) {
     const Engine& engine = *thread.engine;
     const bool translates =
         thread.exit_reason == ExitReason::unlinked_exit || thread.exit_reason == ExitReason::lookup_miss;
-    return !translates || thread.locates_faults || engine.has_forked || engine.turns != nullptr || engine.store.on() ||
+    return !translates || thread.locates_faults || engine.has_forked || engine.turns != nullptr ||
            engine.instrumentation.targets.any() || thread.single_step != SingleStep::no || thread.trapped_pc != 0 ||
            is_on_path(thread);
 }
