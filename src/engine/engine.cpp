@@ -45,14 +45,6 @@ void add_own_image() {
     map_read_only_part();
 }
 
-void touch_own_image() {
-    for (const Elf64_Phdr& segment : own_segments()) {
-        if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
-        const std::uint64_t from = page_down(segment.p_vaddr + segment.p_filesz);
-        touch_pages(at_address<const void>(own_base() + from), segment.p_vaddr + segment.p_memsz - from);
-    }
-}
-
 bool is_own_code(std::uint64_t address) {
     return address >= own_base() && address < address_of(&_end);
 }

@@ -103,10 +103,6 @@ struct Engine {
 /// Adds the engine's executable to own_pages.
 void add_own_image();
 
-/// Has the kernel allocate the pages of the executable's data that begin as zeros; the others were written at the
-/// start.
-void touch_own_image();
-
 /// Whether the address is in the engine's executable.
 bool is_own_code(std::uint64_t address);
 
