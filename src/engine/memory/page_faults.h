@@ -6,7 +6,7 @@
 // MECHANISM. A visit in which the engine only looks up, links or translates is *quiet*: it faults on no memory of the
 // engine but what it makes ready for more translations, and those pages are counted (PagesAhead::faults()). All other
 // memory that such a visit uses is touched before the thread begins to count (touch_quiet_memory()). So the kernel's
-// count is read only around other visits: system calls, signals, ends of budgets.
+// count is read only around other visits: system calls, signals, ends of budgets, and a small part of the quiet ones.
 //
 // LIMITS. After a fork both processes copy pages at their first write, and the agent may need to know at which
 // instruction a fault was. Then no visit is quiet (counts_faults_at_exit()).
@@ -51,6 +51,6 @@ void touch_quiet_memory(x86_64::Thread& thread);
 
 /// Whether the visit of the thread, which has left translated code, is not quiet: where page faults are counted, it
 /// reads the kernel's count.
-bool counts_faults_at_exit(const x86_64::Thread& thread);
+bool counts_faults_at_exit(x86_64::Thread& thread);
 
 }  // namespace anyperf::engine
