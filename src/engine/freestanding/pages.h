@@ -71,11 +71,11 @@ inline void discard_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
 }
 
-/// Has the kernel allocate all of these pages at once, which costs less than a fault for each. Before Linux 5.14 it
-/// does nothing.
-inline void touch_pages(const void* pages, std::uint64_t bytes) {
+/// Has the kernel allocate all of these pages at once, which costs less than a fault for each. False: not all are there;
+/// before Linux 5.14 it does nothing.
+inline bool touch_pages(const void* pages, std::uint64_t bytes) {
     constexpr std::uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE
-    kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite);
+    return !is_error(kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite));
 }
 
 /// Asks for large pages in this memory, whose ends are those of large pages.

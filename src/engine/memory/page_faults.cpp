@@ -12,10 +12,10 @@ using x86_64::Thread;
 
 namespace {
 
-/// Has the kernel allocate the pages that are not there yet.
-void touch_from(const void* start, const void* end) {
+/// Has the kernel allocate the pages that are not there yet. False: it does not.
+bool touch_from(const void* start, const void* end) {
     const std::uint64_t from = page_down(address_of(start));
-    touch_pages(at_address<const void>(from), address_of(end) - from);
+    return touch_pages(at_address<const void>(from), address_of(end) - from);
 }
 
 }  // namespace
@@ -46,14 +46,12 @@ HeldCache::~HeldCache() {
 void touch_quiet_memory(Thread& thread) {
     using x86_64::kEngineStackBytes;
     if (thread.quiet_memory_touched) return;
-    thread.quiet_memory_touched = true;
     Engine& engine = *thread.engine;
-    touch_from(&engine, &engine.instrumentation);
-    touch_from(&engine.modelling, &engine + 1);
-    touch_from(&thread, thread.return_pads);
-    touch_from(thread.heat, thread.watchpoint_filter);
-    touch_from(at_address<const void>(thread.engine_stack - kEngineStackBytes),
-               at_address<const void>(thread.engine_stack));
+    const auto* const stack = at_address<const void>(thread.engine_stack - kEngineStackBytes);
+    thread.quiet_memory_touched =
+        touch_from(&engine, &engine.instrumentation) && touch_from(&engine.modelling, &engine + 1) &&
+        touch_from(&thread, thread.return_pads) && touch_from(thread.heat, thread.watchpoint_filter) &&
+        touch_from(stack, at_address<const void>(thread.engine_stack));
 }
 
 bool counts_faults_at_exit(Thread& thread) {
@@ -62,9 +60,9 @@ bool counts_faults_at_exit(Thread& thread) {
     const Engine& engine = *thread.engine;
     const bool translates =
         thread.exit_reason == ExitReason::unlinked_exit || thread.exit_reason == ExitReason::lookup_miss;
-    return !translates || thread.locates_faults || engine.has_forked || engine.turns != nullptr ||
-           engine.instrumentation.targets.any() || thread.single_step != SingleStep::no || thread.trapped_pc != 0 ||
-           is_on_path(thread) || thread.quiet_visits++ % kQuietVisits == 0;
+    return !translates || !thread.quiet_memory_touched || thread.locates_faults || engine.has_forked ||
+           engine.turns != nullptr || engine.instrumentation.targets.any() || thread.single_step != SingleStep::no ||
+           thread.trapped_pc != 0 || is_on_path(thread) || thread.quiet_visits++ % kQuietVisits == 0;
 }
 
 }  // namespace anyperf::engine

@@ -13,6 +13,7 @@ from compiled_program import CompiledProgram
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 PYTHON = "/usr/bin/python3"
 DENIED = Path(__file__).resolve().parents[2] / "support" / "denied.py"
+MADVISE = "28"
 PERF_EVENT_OPEN = "298"
 TOUCHES = "import mmap; m = mmap.mmap(-1, 4096 * 1000, flags=34); [m.__setitem__(4096 * i, 1) for i in range(1000)]"
 
@@ -110,11 +111,17 @@ class ColdCode(CompiledProgram):
     source = COLD_CODE
     options = ("-O1", "-pthread")
 
+    def assert_faults(self, *words, **options):
+        done = run(str(self.program), *words, **options)
+        with self.subTest(words=words):
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["256", "256"]), done.stderr)
+
     def test_of_which_each_function_touches_a_page_has_that_many_faults(self):
-        for words in ((), ("in a child",)):
-            done = run(str(self.program), *words)
-            with self.subTest(words=words):
-                self.assertEqual((done.returncode, done.stdout.split()), (0, ["256", "256"]), done.stderr)
+        self.assert_faults()
+        self.assert_faults("in a child")
+
+    def test_has_them_where_the_kernel_makes_no_pages_ready(self):
+        self.assert_faults(prefix=[sys.executable, str(DENIED), MADVISE])
 
 
 class Usage(unittest.TestCase):

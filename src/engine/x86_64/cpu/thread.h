@@ -139,7 +139,7 @@ struct Thread {
     bool faults_run;                   ///< what the kernel has counted since then are faults of the program
     bool locates_faults;               ///< an event samples page faults: each is counted where it was
     std::uint8_t quiet_visits;         ///< counted modulo 256, while page faults are not located
-    bool quiet_memory_touched;         ///< touch_quiet_memory() has been called (engine/memory/page_faults.h)
+    bool quiet_memory_touched;         ///< the pages that quiet visits use are there (engine/memory/page_faults.h)
     bool page_faulted;  ///< the instruction at `registers` has caused a page fault that the agent must still see; the
                         ///< instruction will be repeated
     std::uint64_t faulted_address;  ///< the address that the instruction accessed when it faulted
