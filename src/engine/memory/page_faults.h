@@ -8,8 +8,8 @@
 // memory that such a visit uses is touched before the thread begins to count (touch_quiet_memory()). So the kernel's
 // count is read only around other visits: system calls, signals, ends of budgets, and a small part of the quiet ones.
 //
-// LIMITS. After a fork both processes copy pages at their first write, the agent may need to know at which instruction a
-// fault was, and before Linux 5.14 no call makes pages ready. Then no visit is quiet (counts_faults_at_exit()).
+// LIMITS. After a fork both processes copy pages at their first write, the agent may need to know at which instruction
+// a fault was, and before Linux 5.14 no call makes pages ready. Then no visit is quiet (counts_faults_at_exit()).
 #pragma once
 
 #include <cstdint>
