@@ -71,8 +71,8 @@ inline void discard_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
 }
 
-/// Has the kernel allocate all of these pages at once, which costs less than a fault for each. False: not all are there;
-/// before Linux 5.14 it does nothing.
+/// Has the kernel allocate all of these pages at once, which costs less than a fault for each. False: not all are
+/// there; before Linux 5.14 it does nothing.
 inline bool touch_pages(const void* pages, std::uint64_t bytes) {
     constexpr std::uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE
     return !is_error(kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite));
