@@ -50,11 +50,36 @@ Bytes library_code() {
     return code;
 }
 
-/// A copy of the code at an address of its own.
+/// Address space for code that has free space around it when its first block is translated, whatever the tests before
+/// have mapped: a cache is never given back. In an arena far from the code its addresses do not fit into 32 bits, and
+/// such blocks can't be stored.
+class Neighbourhood {
+  public:
+    Neighbourhood() {
+        void* const got = ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (got != MAP_FAILED) start_ = address_of(got);
+    }
+    Neighbourhood(const Neighbourhood&) = delete;
+    Neighbourhood& operator=(const Neighbourhood&) = delete;
+
+    std::uint64_t middle() const { return start_ + kBytes / 2; }
+    /// Frees all but [from, to).
+    void free_around(std::uint64_t from, std::uint64_t to) const {
+        ::munmap(at_address<void>(start_), from - start_);
+        ::munmap(at_address<void>(to), start_ + kBytes - to);
+    }
+
+  private:
+    static constexpr std::size_t kBytes = std::size_t{2} << 30;
+    std::uint64_t start_ = 0;
+};
+
+/// A copy of the code at this address.
 class CodeCopy {
   public:
-    explicit CodeCopy(const Bytes& code) : bytes_(page_up(code.size())) {
-        memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CodeCopy(const Bytes& code, std::uint64_t place) : bytes_(page_up(code.size())) {
+        memory_ = ::mmap(at_address<void>(place), bytes_, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         std::copy(code.begin(), code.end(), static_cast<std::uint8_t*>(memory_));
     }
     ~CodeCopy() { ::munmap(memory_, bytes_); }
@@ -89,6 +114,7 @@ class StoredBlocks : public testing::TestWithParam<int> {
         ASSERT_TRUE(cache_.reserve());
         ASSERT_TRUE(area_.reserve(std::uint64_t{64} << 20));
         ASSERT_TRUE(noted_.reserve(area_));
+        neighbourhood_.free_around(code_.start(), other_.end());
         Arena* const first = x86_64::prepared_arena(cache_, code_.start());
         ASSERT_NE(first, nullptr);
         ASSERT_TRUE(x86_64::emit_routines(*first, routines_));
@@ -168,8 +194,9 @@ class StoredBlocks : public testing::TestWithParam<int> {
     }
 
     Bytes library_ = library_code();
-    CodeCopy code_{library_};
-    CodeCopy other_{library_};
+    Neighbourhood neighbourhood_;
+    CodeCopy code_{library_, neighbourhood_.middle()};
+    CodeCopy other_{library_, code_.end()};
     Cache cache_;
     OwnArea area_;
     NewBlocks noted_;
