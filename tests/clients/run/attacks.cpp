@@ -27,6 +27,7 @@
 #include <string_view>
 
 #include "program_of_a_run.h"
+#include "run/made_files.h"
 
 namespace {
 
@@ -128,6 +129,65 @@ int scribble(unsigned seed, long words) {
         ::kill(actor, SIGKILL);
         ::waitpid(actor, nullptr, 0);
     }
+    say("words", words);
+    ::_exit(0);
+}
+
+// ---- the table of files of a deterministic run ----
+
+/// Does what makes the broker look files up, until it is killed: maps files while an event records mappings.
+[[noreturn]] void map_files() {
+    perf_event_attr attr = instructions();
+    attr.mmap = attr.mmap2 = attr.task = attr.sample_id_all = 1;
+    const int event = open_event(attr);
+    constexpr std::size_t kRing = std::size_t{4096} * 5;
+    [[maybe_unused]] void* const ring = ::mmap(nullptr, kRing, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    constexpr std::array kFiles{"/bin/sh", "/bin/cat", "/bin/ls", "/bin/true", "/etc/passwd"};
+    for (;;) {
+        for (const char* const name : kFiles) {
+            const int file = ::open(name, O_RDONLY | O_CLOEXEC);
+            void* const mapped = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+            if (mapped != MAP_FAILED) ::munmap(mapped, 4096);
+            ::close(file);
+        }
+    }
+}
+
+constexpr Part kFileParts[] = {
+    {"counters", run::kMadeFilesOffset, 40},
+    {"devices", run::kMadeFilesOffset + offsetof(run::MadeFiles, devices), 256},
+    {"kinds", run::kMadeFilesOffset + offsetof(run::MadeFiles, device_kind), 256},
+    {"slots", run::kMadeFilesOffset + offsetof(run::MadeFiles, slot), sizeof(run::MadeFiles::slot)},
+    {"inodes", run::kMadeFilesOffset + offsetof(run::MadeFiles, inode), 4096},
+    {"device numbers", run::kMadeFilesOffset + offsetof(run::MadeFiles, device), 512},
+    {"states", run::kMadeFilesOffset + offsetof(run::MadeFiles, state), 2048},
+};
+
+/// Writes wild words into the table, and now and then the same word into all of a part: a look-up goes to few places of
+/// a large one. In the end all is as before: programs of one user see the numbers that are in the table, and a loader
+/// would take two libraries for one.
+int files(unsigned seed, long words) {
+    std::mt19937_64 random{seed};
+    const Run run;
+    const std::string before{run.at<char>(run::kMadeFilesOffset), sizeof(run::MadeFiles)};
+    say("opened", open_event(instructions()) >= 0);
+    const pid_t actor = ::fork();
+    if (actor == 0) map_files();
+    for (long i = 0; i < words; ++i) {
+        const Part& part = kFileParts[random() % std::size(kFileParts)];
+        const std::uint64_t values[] = {random(), random() % 64, ~std::uint64_t{0}, random() >> 32};
+        const std::uint64_t value = values[random() % std::size(values)];
+        const bool all = random() % 16 == 0;
+        const std::size_t from = all ? 0 : random() % part.bytes / 8 * 8;
+        const std::size_t to = all ? part.bytes : from + 8;
+        for (std::size_t place = from; place < to; place += 8)
+            __atomic_store_n(run.at<std::uint64_t>(part.offset + place), value, __ATOMIC_RELAXED);
+        if (i % 10 == 0) ::usleep(300);
+    }
+    say("lives", ::waitpid(actor, nullptr, WNOHANG) == 0);
+    ::kill(actor, SIGKILL);
+    ::waitpid(actor, nullptr, 0);
+    std::memcpy(run.at<char>(run::kMadeFilesOffset), before.data(), before.size());
     say("words", words);
     ::_exit(0);
 }
@@ -355,6 +415,7 @@ int main(int argc, char** argv) {
     const long second = argc > 3 ? std::atol(argv[3]) : 0;
     if (what == "count") return count();
     if (what == "scribble") return scribble(static_cast<unsigned>(first), second);
+    if (what == "files") return files(static_cast<unsigned>(first), second);
     if (what == "datagrams") return datagrams(static_cast<unsigned>(first), second);
     if (what == "forge") return forge(static_cast<pid_t>(first));
     if (what == "rights") return rights();

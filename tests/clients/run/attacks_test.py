@@ -25,20 +25,20 @@ def results(text):
 
 
 class Attacks(unittest.TestCase):
-    def run_attack(self, *words):
+    def run_attack(self, *words, options=()):
         """The results of a command of one run, which must end by itself and with status 0."""
-        run = subprocess.run([ANYPERF, "run", "--", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        run = subprocess.run([ANYPERF, "run", *options, "--", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              timeout=LIMIT, check=False)
         if run.returncode == 77:
             self.skipTest("the run's memory was not found")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return results(run.stdout)
 
-    def attack_then_count(self, *words):
+    def attack_then_count(self, *words, options=()):
         """Attacks, then counts in the same run. The counts must be those of a run without attacks."""
-        alone = self.run_attack(ATTACKS, "count")
+        alone = self.run_attack(ATTACKS, "count", options=options)
         self.assertEqual(alone["child"], 0)
-        both = self.run_attack("sh", "-c", f"{' '.join([ATTACKS, *words])}; {ATTACKS} count")
+        both = self.run_attack("sh", "-c", f"{' '.join([ATTACKS, *words])}; {ATTACKS} count", options=options)
         self.assertEqual({name: both.get(name) for name in alone}, alone)
         return both
 
@@ -46,6 +46,13 @@ class Attacks(unittest.TestCase):
         for seed in range(SEED, SEED + 2):
             with self.subTest(seed=seed):
                 self.attack_then_count("scribble", str(seed), NUMBER)
+
+    def test_a_deterministic_run_survives_wild_words_in_its_table_of_files(self):
+        # Without turns, so that the words come while the broker and the programs look files up.
+        for seed in range(SEED, SEED + 2):
+            with self.subTest(seed=seed):
+                seen = self.attack_then_count("files", str(seed), NUMBER, options=["--deterministic", "--no-turns"])
+                self.assertEqual((seen["opened"], seen["lives"], seen["words"]), (1, 1, int(NUMBER)))
 
     def test_the_broker_survives_hostile_datagrams(self):
         self.assertEqual(self.attack_then_count("datagrams", str(SEED), NUMBER)["sent"], int(NUMBER))
