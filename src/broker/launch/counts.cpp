@@ -97,18 +97,22 @@ ordered_json counts_of(const RunResult& result) {
         const auto [first, last] = threads.equal_range(place);
         // A process that went on in another user's memory is listed there, unless threads of it ended before.
         if (record.state == RecordState::free || (record.state == RecordState::moved && first == last)) return;
+        // The first process is the command; it may have been killed, but the broker waited for it.
+        const run::ProcessRecord& command = result.memory.process(1);
+        const bool is_command =
+            &record == &command || (command.state == RecordState::moved && record.pid == command.pid);
+        // Chance decides how far a thread that is left at the end of the run and has not had a turn has registered.
+        const bool lists_unbegun = header.turns == 0 || is_command;
         ordered_json listed = ordered_json::array();
         for (auto entry = first; entry != last; ++entry) {
             const Thread& thread = entry->second;
+            if (!lists_unbegun && thread.counts == Counts{}) continue;
             for (std::size_t i = 0; i < kCounters; ++i) total[i] += thread.counts[i];
             listed.push_back({{"tid", result.memory.shown_id(thread.tid)},
                               {"comm", thread.comm},
                               {"counts", to_json(thread.counts, header.counting)}});
         }
-        // The first process is the command; it may have been killed, but the broker waited for it.
-        const run::ProcessRecord& command = result.memory.process(1);
-        const bool is_command =
-            &record == &command || (command.state == RecordState::moved && record.pid == command.pid);
+        if (!lists_unbegun && listed.empty()) return;
         processes.push_back({{"pid", result.memory.shown_id(record.pid)},
                              {"comm", text(record.comm, sizeof record.comm)},
                              {"exe", text(record.exe, sizeof record.exe)},
