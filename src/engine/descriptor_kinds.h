@@ -16,6 +16,7 @@ enum class DescriptorKind : std::uint8_t {
     unknown,      ///< not asked yet
     never_waits,  ///< a file, directory or disk, /dev/null, /dev/zero or /dev/full
     random,       ///< /dev/random or /dev/urandom
+    inotify,
     other,
 };
 

@@ -1,5 +1,6 @@
 // kept_limits.h: the limits on memory that the engine enforces instead of the kernel. The engine reserves gigabytes of
-// address space, and the kernel would count them against the program's limit. engine/syscalls/limits.cpp enforces them.
+// address space, and the kernel would count them against the program's limit. engine/syscalls/memory/limits.cpp
+// enforces them.
 #pragma once
 
 #include <cstddef>

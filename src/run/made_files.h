@@ -76,6 +76,15 @@ struct Numbering {
         }
         return 0;
     }
+    /// Its number if it has one; 0: it has none.
+    std::uint32_t known_number_of(std::uint64_t kernels_number) const {
+        for (std::uint32_t i = 0; i < kMost; ++i) {
+            const std::uint64_t there = __atomic_load_n(&known[i], __ATOMIC_RELAXED);
+            if (there == kernels_number + 1) return i + 1;
+            if (there == 0) break;
+        }
+        return 0;
+    }
     /// What the kernel has for a number.
     std::uint64_t kernels(std::uint32_t number) const {
         return number - 1 < kMost ? __atomic_load_n(&known[number - 1], __ATOMIC_RELAXED) - 1 : 0;

@@ -70,7 +70,7 @@ struct ProcessRecord {
     std::int32_t parent;
     std::int32_t exit_status;  ///< as wait(2) gives it; -1 while unknown
     char comm[16];
-    KeptLimits limits;                     ///< enforced by the engine (syscalls/limits.cpp)
+    KeptLimits limits;                     ///< enforced by the engine (syscalls/memory/limits.cpp)
     std::uint64_t own_faults;              ///< page faults of its engine (engine/threads/own_faults.h)
     std::uint64_t own_faults_of_children;  ///< sum over the children that it has waited for, and their children
     std::uint64_t cpu_units;               ///< CPU time of its threads that have ended (engine/time/virtual_clock.h)

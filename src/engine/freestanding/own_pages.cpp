@@ -33,7 +33,7 @@ std::uint64_t OwnPages::bytes() {
 }
 
 // Returns the lowest range, so that a caller can walk from gap to gap (for_each_part() in
-// syscalls/application_maps.cpp).
+// syscalls/memory/application_maps.cpp).
 OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
     return lowest_in(start, end);

@@ -19,6 +19,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/made_files.h"
 #include "engine/syscalls/messages.h"
+#include "engine/syscalls/objects.h"
 #include "engine/syscalls/own_memory_file.h"
 #include "engine/syscalls/ports.h"
 #include "engine/syscalls/turn_calls.h"
@@ -286,8 +287,9 @@ long answer_in_deterministic_run(Call& call) {
     forget_closed_descriptors(call.engine.descriptor_kinds, call.number, call.argument);
     forget_closed_directories(call.engine, call.number, call.argument);
     FileCall files{call};
+    ObjectCall objects{call};
     PortCall ports{call};
-    const long answer = ports.finish(answer_call(call));
+    const long answer = objects.finish(ports.finish(answer_call(call)));
     files.finish(answer);
     return answer;
 }

@@ -5,6 +5,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
+#include <string_view>
+
+#include "engine/freestanding/text.h"
 #include "engine/x86_64/cpu/thread.h"
 
 namespace anyperf::engine {
@@ -26,11 +30,23 @@ DescriptorKind kind_of_device(std::uint64_t device) {
     }
 }
 
+/// A file of the kernel that has no inode of its own says what it is in the link of its descriptor.
+bool is_inotify(std::uint64_t fd) {
+    Line line;
+    line.text("/proc/self/fd/").decimal(static_cast<std::int64_t>(fd));
+    char path[64] = {};
+    std::ranges::copy(line.view().substr(0, sizeof path - 1), path);
+    char link[32];
+    const long got = kernel_call(__NR_readlink, address_of(path), address_of(link), sizeof link);
+    return !is_error(got) && std::string_view{link, static_cast<std::size_t>(got)} == "anon_inode:inotify";
+}
+
 DescriptorKind asked(std::uint64_t fd) {
     struct stat about{};
     if (is_error(kernel_call(__NR_fstat, fd, address_of(&about)))) return DescriptorKind::unknown;
     if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode)) return DescriptorKind::never_waits;
-    return S_ISCHR(about.st_mode) ? kind_of_device(about.st_rdev) : DescriptorKind::other;
+    if (S_ISCHR(about.st_mode)) return kind_of_device(about.st_rdev);
+    return (about.st_mode & S_IFMT) == 0 && is_inotify(fd) ? DescriptorKind::inotify : DescriptorKind::other;
 }
 
 }  // namespace

@@ -130,25 +130,49 @@ PortCall::PortCall(Call& call) : call_(call) {
     if (!row_->gives) return;
     const std::uint64_t place = call.argument[row_->address];
     if (row_->length != 0) {
-        if (read_address(place, call.argument[row_->length])) give_real_port();
+        if (read_address(place, call.argument[row_->length])) give_real_address();
         return;
     }
     if (!x86_64::guarded_copy(&message_, at_address<const void>(place), sizeof message_) ||
         !read_address(address_of(message_.msg_name), message_.msg_namelen))
         return;
-    give_real_port();
+    give_real_address();
     message_.msg_name = &address_;
     call.argument[row_->address] = address_of(&message_);
 }
 
-/// Reads an address from the program's memory. Returns false if it is no internet address.
+/// Reads an address from the program's memory. Returns false if it is none that is translated.
 bool PortCall::read_address(std::uint64_t from, std::uint64_t bytes) {
-    if (from == 0 || bytes < sizeof(sockaddr_in) || bytes > sizeof(sockaddr_storage)) return false;
+    if (from == 0 || bytes < ChosenName::kBytes || bytes > sizeof(sockaddr_storage)) return false;
     address_ = {};
     if (!x86_64::guarded_copy(&address_, at_address<const void>(from), std::min<std::uint64_t>(bytes, sizeof address_)))
         return false;
-    const bool is_six = address_.four.sin_family == AF_INET6;
-    return address_.four.sin_family == AF_INET || (is_six && bytes >= sizeof(sockaddr_in6));
+    switch (address_.four.sin_family) {
+        case AF_INET: return bytes >= sizeof(sockaddr_in);
+        case AF_INET6: return bytes >= sizeof(sockaddr_in6);
+        case AF_UNIX: return bytes == ChosenName::kBytes && address_.local.name.is_chosen();
+        case AF_NETLINK: return bytes >= sizeof(sockaddr_nl);
+        default: return false;
+    }
+}
+
+void PortCall::give_real_address() {
+    if (address_.four.sin_family == AF_NETLINK) return give_port_id();
+    given_ = call_.argument[row_->address];
+    if (address_.four.sin_family == AF_UNIX)
+        give_real_name(call_.engine, address_.local.name);
+    else
+        give_real_port();
+    if (row_->length != 0) call_.argument[row_->address] = address_of(&address_);
+}
+
+void PortCall::give_port_id() {
+    if (call_.number != __NR_bind) return bind_if_unbound(call_);
+    chooses_id_ = address_.netlink.nl_pid == 0;
+    if (!chooses_id_) return;
+    given_ = call_.argument[row_->address];
+    address_.netlink.nl_pid = first_port_id(call_.thread);
+    call_.argument[row_->address] = address_of(&address_);
 }
 
 void PortCall::give_real_port() {
@@ -157,9 +181,6 @@ void PortCall::give_real_port() {
     chooses_ = call_.number == __NR_bind && named == 0;
     connects_ = call_.number == __NR_connect && port_of(call_.argument[0]) == 0;
     address_.four.sin_port = swapped(chooses_ ? next_number(ports) : real_port(ports, named));
-    given_ = call_.argument[row_->address];
-    if (row_->length == 0) return;
-    call_.argument[row_->address] = address_of(&address_);
 }
 
 /// bind(2) to the port that the run has chosen was refused: the kernel chooses.
@@ -171,8 +192,14 @@ long PortCall::bind_anywhere() {
     return answer;
 }
 
-/// Translates the port of the address that a call has stored.
-void PortCall::show_port(std::uint64_t at, std::uint64_t bytes) const {
+/// Translates the address that a call has stored.
+void PortCall::show_address(std::uint64_t at, std::uint64_t bytes) const {
+    if (Local local{}; bytes == sizeof local && at != 0 && x86_64::guarded_read(at, local) && local.family == AF_UNIX &&
+                       local.name.is_chosen()) {
+        show_name(call_.engine, local.name);
+        x86_64::guarded_write(at, local);
+        return;
+    }
     std::uint16_t start[2];  // family and port
     if (at == 0 || bytes < sizeof start || !x86_64::guarded_copy(start, at_address<const void>(at), sizeof start) ||
         (start[0] != AF_INET && start[0] != AF_INET6))
@@ -187,6 +214,7 @@ void PortCall::show_port(std::uint64_t at, std::uint64_t bytes) const {
 long PortCall::finish_row(long answer) {
     if (given_ != 0) call_.argument[row_->address] = given_;
     if (answer == kRestartSyscall) return answer;
+    if (chooses_id_) return answer == -EADDRINUSE ? bind_to_another_id(call_, address_.netlink) : answer;
     if (chooses_) {
         if (answer == -EADDRINUSE) return bind_anywhere();
         const std::uint16_t number = swapped(address_.four.sin_port);
@@ -204,12 +232,12 @@ long PortCall::finish_row(long answer) {
     if (row_->length == 0) {
         msghdr message;
         if (x86_64::guarded_copy(&message, at_address<const void>(place), sizeof message))
-            show_port(address_of(message.msg_name), message.msg_namelen);
+            show_address(address_of(message.msg_name), message.msg_namelen);
         return answer;
     }
     std::uint32_t bytes = 0;
     if (place != 0 && x86_64::guarded_copy(&bytes, at_address<const void>(call_.argument[row_->length]), sizeof bytes))
-        show_port(place, bytes);
+        show_address(place, bytes);
     return answer;
 }
 

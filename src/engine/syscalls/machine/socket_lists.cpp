@@ -7,6 +7,7 @@
 #include "engine/freestanding/pages.h"
 #include "engine/syscalls/made_files.h"
 #include "engine/syscalls/ports.h"
+#include "engine/syscalls/socket_names.h"
 
 namespace anyperf::engine {
 
@@ -65,8 +66,23 @@ void put_internet(const Engine& engine, std::uint64_t number, const Words& words
     out.text(" 1 0000000000000000").text(words.count > kOfUdp ? " 100 0 0 10 0\n" : " 0\n");
 }
 
+/// A name; "@" is the NUL of one without a file.
+void put_name(const Engine& engine, std::string_view text, CopiedText& out) {
+    ChosenName name{};
+    out.text(" ");
+    if (text.size() == 1 + sizeof name.digits && text[0] == '@') {
+        text.copy(name.digits, sizeof name.digits, 1);
+        if (name.is_chosen()) {
+            show_name(engine, name);
+            out.text("@");
+            text = {name.digits, sizeof name.digits};
+        }
+    }
+    out.text(text);
+}
+
 /// "0000000000000000: REFCOUNT PROTOCOL FLAGS TYPE ST INODE NAME"
-void put_local(const Words& words, std::uint64_t inode, CopiedText& out) {
+void put_local(const Engine& engine, const Words& words, std::uint64_t inode, CopiedText& out) {
     out.text("0000000000000000:");
     for (std::size_t i = 1; i < kLocalInode; ++i) out.text(" ").text(words.word[i]);
     out.text(" ");
@@ -75,7 +91,7 @@ void put_local(const Words& words, std::uint64_t inode, CopiedText& out) {
         // A name may have blanks.
         const std::string_view last = words.word[words.count - 1];
         const char* const begin = words.word[kLocalInode + 1].data();
-        out.text(" ").text({begin, static_cast<std::size_t>(last.data() + last.size() - begin)});
+        put_name(engine, {begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, out);
     }
     out.text("\n");
 }
@@ -111,7 +127,7 @@ void put_own_sockets(const Engine& engine, bool local, CopiedText& list) {
     for (std::size_t i = 0; i < count; ++i) {
         const Words words{listed[i].line};
         if (local)
-            put_local(words, listed[i].inode, list);
+            put_local(engine, words, listed[i].inode, list);
         else
             put_internet(engine, i, words, listed[i].inode, list);
     }
