@@ -3,7 +3,7 @@
 //
 // The thread that has the turn writes everything here, without a lock. Other threads write only three words,
 // atomically: `holder`, and the `state` and `turn` of a slot. By these a thread comes back that was outside, or that a
-// signal has woken.
+// signal has woken. A thread that waits also writes `closed` of its slot.
 #pragma once
 
 #include <cstddef>
@@ -49,9 +49,24 @@ inline constexpr std::uint64_t kNoDeadline = ~std::uint64_t{0};
 /// Whether a thread can wait in the kernel for what it waits for, and where that may come from.
 enum class TurnWatch : std::uint32_t {
     no,
-    own,      ///< only threads of the run can do it
-    inside,   ///< most likely they do
+    inside,   ///< most likely from the run
     outside,  ///< it may come from outside of the run
+};
+
+/// Whether a thread waits in the kernel. A thread that gives it the turn sends it a signal then.
+enum TurnWatching : std::uint32_t {
+    kNotWatching,
+    kWatching,
+    kBeingInterrupted,  ///< the signal is being sent
+};
+
+/// What a thread waits for in the kernel, if it has found that only threads of the run can end that wait.
+enum class TurnClosed : std::uint32_t {
+    no,  ///< something outside of the run may end it, or the thread has not asked yet
+    child,
+    pipe,
+    socket,
+    counter,  ///< eventfd(2)
 };
 
 /// A thread that takes turns.
@@ -76,20 +91,22 @@ struct alignas(256) TurnSlot {
     TurnEnd end;
     TurnKey key;            ///< of a futex; for a descriptor, `space` is the inode of a pipe, or 0
     std::uint64_t address;  ///< for the report of a deadlock: the futex's address in the application, or the descriptor
-    std::uint32_t bits;     ///< of FUTEX_WAIT_BITSET
-    TurnWatch watches;      ///< whether it can wait in the kernel for this
-    std::uint32_t watching;  ///< it waits in the kernel now
-    std::uint32_t holds_on;  ///< it keeps the turn however long it sleeps: it waits for nothing that the run does
-    std::uint32_t vector;    ///< of the futexes that it waits for at once; 0: none
-    std::uint32_t is_low;    ///< with RunHeader::has_priorities: there are times in which others come first
-    std::uint64_t blocked;   ///< its signal mask when it gave its turn away
-    std::uint64_t caught;    ///< signals for which its process has a handler
-    std::uint64_t ignored;   ///< signals that its process ignores
+    TurnClosed closed;      ///< the thread writes it without having the turn
+    std::uint32_t descriptors;  ///< with `closed`: of how many it waits for one; `address` is the first
+    std::uint32_t bits;         ///< of FUTEX_WAIT_BITSET
+    TurnWatch watches;          ///< whether it can wait in the kernel for this
+    std::uint32_t watching;     ///< a TurnWatching
+    std::uint32_t holds_on;     ///< it keeps the turn however long it sleeps: it waits for nothing that the run does
+    std::uint32_t vector;       ///< of the futexes that it waits for at once; 0: none
+    std::uint32_t is_low;       ///< with RunHeader::has_priorities: there are times in which others come first
+    std::uint64_t blocked;      ///< its signal mask when it gave its turn away
+    std::uint64_t caught;       ///< signals for which its process has a handler
+    std::uint64_t ignored;      ///< signals that its process ignores
 };
 static_assert(sizeof(TurnSlot) == 256);
 
 inline constexpr std::uint32_t kTurnSlots = 4000;  ///< their numbers begin at 1
-inline constexpr std::uint32_t kTurnOutsiders = 16;
+inline constexpr std::uint32_t kTurnOutsiders = 64;
 
 /// The first id of a process or thread that programs see: that of the process which has started the run. The kernel has
 /// none so high (PID_MAX_LIMIT in linux/threads.h is 4,194,304), so no number can mean two threads.
@@ -133,6 +150,7 @@ struct Turns {
     std::uint32_t leaving_process;  ///< nonzero: its whole process ends
     std::uint64_t low_from;         ///< times of the run's clock between which threads of low priority come last
     std::uint64_t low_until;
+    std::uint32_t descriptors_passed;  ///< nonzero: others may have descriptors of the run, or the run some of theirs
     std::uint32_t outsiders;
     TurnOutsider outsider[kTurnOutsiders];
     std::uint64_t pid_namespace;      ///< of the run's first program: ids of others are not translated

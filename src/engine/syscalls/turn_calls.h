@@ -92,6 +92,10 @@ bool record_lock(Call& call, long& answer);
 void after_transfer(Call& call, long answer);
 void after_descriptor_change(Call& call, long answer);
 void after_close(Call& call, long answer);
+/// The same after a message, which may have descriptors.
+void after_message(Call& call, long answer);
+/// After pidfd_getfd(2).
+void after_descriptor_taken(Call& call, long answer);
 
 bool alarm(Call& call, long& answer);
 bool setitimer(Call& call, long& answer);

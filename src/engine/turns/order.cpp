@@ -21,6 +21,10 @@
 
 namespace anyperf::engine::turns {
 
+namespace {
+
+/// The waiting slot with the earliest deadline; of several, the one that has waited for the longest time. 0: none has a
+/// deadline.
 std::uint32_t first_deadline(const Turns& turns) {
     std::uint32_t first = 0;
     for_each_slot(turns, [&](std::uint32_t number) {
@@ -33,8 +37,6 @@ std::uint32_t first_deadline(const Turns& turns) {
     });
     return first;
 }
-
-namespace {
 
 std::uint64_t clock_of(const Engine& engine) {
     return __atomic_load_n(&engine.run_use->clock, __ATOMIC_RELAXED);
@@ -123,12 +125,16 @@ void give(Engine& engine, std::uint32_t number) {
     store_state(slot, TurnState::running);
     __atomic_store_n(&turns.holder, number, __ATOMIC_SEQ_CST);
     notify(slot, run::kTurnGiven);
-    if (__atomic_load_n(&slot.watching, __ATOMIC_SEQ_CST) == 0) return;
+    std::uint32_t watching = run::kWatching;
+    if (!__atomic_compare_exchange_n(&slot.watching, &watching, std::uint32_t{run::kBeingInterrupted}, false,
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return;
     x86_64::SignalInfo info{};  // interrupts its wait in the kernel
     info.signo = kTrap;
     info.code = run::kSafepointSignalCode;
     kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(slot.pid), static_cast<std::uint64_t>(slot.tid),
                 kTrap, address_of(&info));
+    __atomic_store_n(&slot.watching, std::uint32_t{run::kNotWatching}, __ATOMIC_SEQ_CST);
 }
 
 std::string_view name_of(TurnWait kind) {
@@ -137,11 +143,24 @@ std::string_view name_of(TurnWait kind) {
         case TurnWait::futexes: return "one of several futexes, the first";
         case TurnWait::futex_lock: return "a PI futex";
         case TurnWait::child: return "a child";
-        case TurnWait::descriptor: return "descriptor";
         case TurnWait::signal: return "a signal";
         case TurnWait::vfork: return "the child of its vfork";
         default: return "nothing";
     }
+}
+
+std::string_view name_of(TurnClosed kind) {
+    switch (kind) {
+        case TurnClosed::pipe: return "a pipe";
+        case TurnClosed::socket: return "a socket";
+        default: return "an event counter";
+    }
+}
+
+void append_descriptors(Line& line, const TurnSlot& slot) {
+    if (slot.descriptors > 1) line.text("one of ").decimal(slot.descriptors).text(" descriptors, the first ");
+    if (slot.descriptors <= 1) line.text("descriptor ");
+    line.decimal(static_cast<std::int64_t>(slot.address)).text(", ").text(name_of(slot.closed));
 }
 
 /// All threads wait for each other: reports this and ends the run.
@@ -153,11 +172,12 @@ std::string_view name_of(TurnWait kind) {
         if (load_state(slot) != TurnState::waiting) return;
         Line line;
         line.text("  thread ").decimal(slot.shown_tid).text(" of process ").decimal(slot.shown_pid);
-        line.text(" waits for ").text(name_of(slot.wait));
-        if (slot.wait == TurnWait::descriptor && slot.watches == TurnWatch::own)
-            line.text(" ").decimal(static_cast<std::int64_t>(slot.address)).text(", a pipe");
-        else if (slot.address != 0)
-            line.text(" at ").hex(slot.address);
+        line.text(" waits for ");
+        if (slot.wait == TurnWait::descriptor)
+            append_descriptors(line, slot);
+        else
+            line.text(name_of(slot.wait));
+        if (slot.wait != TurnWait::descriptor && slot.address != 0) line.text(" at ").hex(slot.address);
         line.write(2);
     });
     for_each_slot(turns, [&](std::uint32_t number) { notify(turns.slot[number], run::kTurnEnd); });
@@ -240,6 +260,11 @@ bool is_stuck(const TurnSlot& slot, HolderWatch& watch) {
     return watch.asleep >= (state == 'D' ? kPatienceWithDisks : kPatience);
 }
 
+/// Whether the thread has found that nothing outside of the run can end its wait.
+bool is_closed(const TurnSlot& slot) {
+    return __atomic_load_n(&slot.closed, __ATOMIC_SEQ_CST) != TurnClosed::no;
+}
+
 }  // namespace
 
 void report_if_deadlocked(Engine& engine, std::uint32_t self) {
@@ -248,12 +273,11 @@ void report_if_deadlocked(Engine& engine, std::uint32_t self) {
         const TurnSlot& slot = turns.slot[number];
         const TurnState state = load_state(slot);
         if (state == TurnState::free || state == TurnState::ended) return false;
-        const bool waits = state == TurnState::waiting && slot.watches <= TurnWatch::own;
+        const bool waits = state == TurnState::waiting && (slot.watches == TurnWatch::no || is_closed(slot));
         return !waits || wakes_at(slot) != run::kNoDeadline;
     };
     const auto is_first = [&](std::uint32_t number) {
-        return number < self && load_state(turns.slot[number]) == TurnState::waiting &&
-               turns.slot[number].watches == TurnWatch::own;
+        return number < self && load_state(turns.slot[number]) == TurnState::waiting && is_closed(turns.slot[number]);
     };
     const auto is_stopped = [&](std::uint32_t number) {
         const char state = state_of_task(turns.slot[number]);
@@ -323,6 +347,21 @@ bool arrive(Engine& engine, std::uint32_t self) {
     ++turns.turns;
     store_state(turns.slot[self], TurnState::running);
     return true;
+}
+
+bool is_first_deadline(const Turns& turns, std::uint32_t self) {
+    return first_deadline(turns) == self;
+}
+
+// The turn comes first, then the look at the deadlines. If each thread decided by itself that its deadline is the next,
+// it could do so between the end of another thread's wait and that one's turn, and advance the clock that the other one
+// is about to see.
+bool end_first_wait(Engine& engine, std::uint32_t self, std::uint64_t now) {
+    Turns& turns = *engine.turns;
+    if (!take_turn_from(turns, 0, self)) return false;
+    const std::uint32_t first = first_deadline(turns);
+    if (first != 0 && wakes_at(turns.slot[first]) <= now) advance_clock(engine, wakes_at(turns.slot[first]));
+    return pass_on(engine, self);
 }
 
 bool await_process_end(std::int32_t pid) {

@@ -15,16 +15,19 @@ std::uint64_t draw_length(Engine& engine);
 /// Whether a new thread comes last in some times: 1 or 0. `first`: it is the first one of the run.
 std::uint32_t draw_priority(Engine& engine, bool first);
 
-/// The waiting slot with the earliest deadline; of several, the one that has waited for the longest time. 0: none has a
-/// deadline.
-std::uint32_t first_deadline(const run::Turns& turns);
-
 /// Passes the caller's turn on. If `self` is not 0 the caller, with that slot, may be the next one itself. Then it
 /// keeps the turn, and the result is true.
 bool pass_on(Engine& engine, std::uint32_t self);
 
 /// The calling thread, which is outside, wants to run. True: it has the turn now.
 bool arrive(Engine& engine, std::uint32_t self);
+
+/// Whether no other thread that waits has an earlier deadline.
+bool is_first_deadline(const run::Turns& turns, std::uint32_t self);
+
+/// No thread can run, and the time has come to which the calling thread, which waits in the kernel, has a deadline:
+/// ends the wait with the earliest deadline, and gives its thread the turn. True: that is the caller.
+bool end_first_wait(Engine& engine, std::uint32_t self, std::uint64_t now);
 
 /// Sleeps while the word has this value, at most so many ns (futex(2)).
 void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns);

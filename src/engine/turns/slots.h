@@ -7,6 +7,7 @@
 
 namespace anyperf::engine::turns {
 
+using run::TurnClosed;
 using run::TurnEnd;
 using run::TurnKey;
 using run::Turns;

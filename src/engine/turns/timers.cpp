@@ -1,6 +1,7 @@
 #include "engine/turns/timers.h"
 
 #include <asm/unistd.h>
+#include <errno.h>
 #include <poll.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -73,7 +74,8 @@ bool make_readable(const Timer& timer) {
     if (is_error(kernel_call(__NR_timerfd_settime, fd, 0, address_of(&soon), 0))) return false;
     constexpr std::uint64_t kPatience = 1000;  // ms
     pollfd about{timer.id, POLLIN, 0};
-    kernel_call(__NR_poll, address_of(&about), 1, kPatience);
+    while (kernel_call(__NR_poll, address_of(&about), 1, kPatience) == -EINTR) {
+    }
     return true;
 }
 

@@ -26,8 +26,8 @@ namespace {
 /// A turn may be so much shorter than the length that was drawn: one part in so many.
 constexpr std::uint64_t kClose = 8;
 constexpr std::int64_t kNsOfMillisecond = 1'000'000;
-/// So long after its deadline a thread goes on although another one with an earlier deadline does not wake up.
-constexpr std::int64_t kPatienceNs = 5 * kNsOfSecond;
+/// So long after its deadline a thread ends the wait of another one with an earlier deadline, which does not wake up.
+constexpr std::int64_t kPatienceNs = 100 * kNsOfMillisecond;
 /// So long threads that wait for each other wait in the kernel before this is reported.
 constexpr std::int64_t kPatienceWithDeadlock = 2 * kNsOfSecond;
 
@@ -73,29 +73,44 @@ bool come_from_wait(Thread& thread, TurnEnd end) {
     return arrive(*thread.engine, thread.turn_slot);
 }
 
+/// Finds out whether only threads of the run can end the wait.
+void ask_whether_closed(Thread& thread, const Wait& wait) {
+    if (wait.closed == nullptr) return;
+    const Closed closed = wait.closed(thread, wait.context);
+    TurnSlot& slot = slot_of(thread);
+    slot.address = closed.descriptor;
+    slot.descriptors = closed.descriptors;
+    __atomic_store_n(&slot.closed, closed.kind, __ATOMIC_SEQ_CST);
+}
+
 /// No thread of the run can run: waits in the kernel for what the thread waits for, until it has happened or a thread
-/// runs. Waits that end with a deadline end in the order of the deadlines, however late their threads wake up, unless a
-/// thread does not wake up at all. True: this thread has the turn.
+/// runs. Waits that end with a deadline end in the order of the deadlines, however late their threads wake up
+/// (end_first_wait()). True: this thread has the turn.
 bool watch(Thread& thread, const Wait& wait) {
     Turns& turns = *thread.engine->turns;
     TurnSlot& slot = slot_of(thread);
     constexpr std::int64_t kLongest = 50;  // ms
     const std::int64_t begun = kernel_ns();
     const std::uint64_t clock = look_at_clock(thread);
+    bool asked = false;
     for (;;) {
         if (is_interrupted(thread)) return come_from_wait(thread, TurnEnd::interrupted);
         if (__atomic_load_n(&slot.turn, __ATOMIC_SEQ_CST) != run::kTurnNone ||
             __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != 0 || load_state(slot) != TurnState::waiting)
             return false;
-        if (kernel_ns() - begun > kPatienceWithDeadlock) report_if_deadlocked(*thread.engine, thread.turn_slot);
+        if (kernel_ns() - begun > kPatienceWithDeadlock) {
+            if (!asked) ask_whether_closed(thread, wait);
+            asked = true;
+            report_if_deadlocked(*thread.engine, thread.turn_slot);
+        }
         std::int64_t left = kLongest * kNsOfMillisecond;
         if (const std::uint64_t deadline = wakes_at(slot); deadline != run::kNoDeadline) {
             const std::uint64_t units = deadline > clock ? deadline - clock : 0;
             const auto ns = static_cast<std::int64_t>(units / kUnitsOfNanosecond);
             left = std::min(left, ns - (kernel_ns() - begun));
-            if (left <= 0 && (left < -kPatienceNs || first_deadline(turns) == thread.turn_slot)) {
-                advance_clock(*thread.engine, deadline);
-                return come_from_wait(thread, TurnEnd::timed_out);
+            if (left <= 0 && (left < -kPatienceNs || is_first_deadline(turns, thread.turn_slot))) {
+                if (end_first_wait(*thread.engine, thread.turn_slot, deadline)) return true;
+                continue;
             }
             left = std::max(left, kNsOfMillisecond);
         }
@@ -104,6 +119,21 @@ bool watch(Thread& thread, const Wait& wait) {
         else if (wait.watch(wait.context, static_cast<int>((left + kNsOfMillisecond - 1) / kNsOfMillisecond)))
             return come_from_wait(thread, TurnEnd::woken);
     }
+}
+
+/// The thread does not wait in the kernel any more. If the one that gave it the turn is about to interrupt it, awaits
+/// the signal, a second at most: it must come here, not in a call of the application.
+void leave_watch(TurnSlot& slot) {
+    std::uint32_t watching = run::kWatching;
+    if (__atomic_compare_exchange_n(&slot.watching, &watching, std::uint32_t{run::kNotWatching}, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return;
+    const std::int64_t begun = kernel_ns();
+    while (__atomic_load_n(&slot.watching, __ATOMIC_SEQ_CST) == run::kBeingInterrupted &&
+           kernel_ns() - begun < kNsOfSecond)
+        kernel_call(__NR_sched_yield);
+    kernel_call(__NR_sched_yield);  // the kernel delivers it at the end of a call
+    __atomic_store_n(&slot.watching, std::uint32_t{run::kNotWatching}, __ATOMIC_SEQ_CST);
 }
 
 /// Sleeps until the thread has the turn. It makes at least one call of futex(2), so that the kernel delivers signals
@@ -119,9 +149,9 @@ void await_turn(Thread& thread, const Wait* wait) {
         if (word == run::kTurnEnd)
             for (;;) kernel_call(__NR_exit_group, kOwnFailure);
         if (word == run::kTurnWatch && wait != nullptr) {
-            __atomic_store_n(&slot.watching, 1u, __ATOMIC_SEQ_CST);
+            __atomic_store_n(&slot.watching, std::uint32_t{run::kWatching}, __ATOMIC_SEQ_CST);
             const bool mine = watch(thread, *wait);
-            __atomic_store_n(&slot.watching, 0u, __ATOMIC_SEQ_CST);
+            leave_watch(slot);
             if (mine) return;
             continue;
         }
@@ -151,13 +181,14 @@ void give_away(Thread& thread, const Wait* wait) {
 }
 
 void note_outsiders(Turns& turns) {
-    constexpr std::uint64_t kDescriptors = 64;
+    constexpr std::uint64_t kDescriptors = 256;
     for (std::uint64_t fd = 0; fd < kDescriptors; ++fd) {
         struct stat about{};
-        if (is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || S_ISREG(about.st_mode) ||
-            turns.outsiders == run::kTurnOutsiders)
-            continue;
-        turns.outsider[turns.outsiders++] = {about.st_dev, about.st_ino};
+        if (is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || S_ISREG(about.st_mode)) continue;
+        if (turns.outsiders == run::kTurnOutsiders)
+            turns.descriptors_passed = 1;
+        else
+            turns.outsider[turns.outsiders++] = {about.st_dev, about.st_ino};
     }
 }
 
@@ -172,7 +203,7 @@ bool is_nobody_there(const Turns& turns) {
 void begin_run(Engine& engine) {
     Turns& turns = *engine.turns;
     await_thread_end(engine);
-    turns.outsiders = turns.leaving = turns.leaving_process = 0;
+    turns.outsiders = turns.descriptors_passed = turns.leaving = turns.leaving_process = 0;
     turns.slots_used = 0;
     turns.turns = turns.tickets = turns.spaces = turns.objects = 0;
     turns.shown_ids = 0;
@@ -384,10 +415,8 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
         slot.bits = wait.bits;
         slot.deadline = wait.deadline;
         slot.address = wait.address;
-        slot.watches = wait.watch == nullptr ? TurnWatch::no
-                       : wait.own            ? TurnWatch::own
-                       : wait.outside        ? TurnWatch::outside
-                                             : TurnWatch::inside;
+        slot.closed = run::TurnClosed::no;
+        slot.watches = wait.watch == nullptr ? TurnWatch::no : wait.outside ? TurnWatch::outside : TurnWatch::inside;
         slot.end = TurnEnd::woken;
         slot.ticket = ++thread.engine->turns->tickets;
         store_state(slot, TurnState::waiting);

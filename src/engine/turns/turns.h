@@ -21,10 +21,10 @@
 // Time: when no thread can run, the virtual clock is advanced to the first deadline.
 //
 // The outside: when no thread can run and there is no deadline, the threads that wait for descriptors, children or
-// signals wait for them in the kernel (kTurnWatch), and the first one that can go on takes the turn. If all threads
-// wait for futexes, for children or for pipes that the run has made, they wait for each other: this is reported, and
-// the run ends with 125. Where the kernel could wake one of them (a child that was killed), this is so after two
-// seconds.
+// signals wait for them in the kernel (kTurnWatch), and the first one that can go on takes the turn. If nothing but
+// threads of the run can end any of the waits, the threads wait for each other: this is reported, and the run ends with
+// 125. For futexes this is so at once. Where the kernel could wake one of the threads (a child that was killed), they
+// wait for two seconds; then each finds out what it waits for (Wait::closed).
 //
 // The edges:
 // - The end of a thread belongs to its turn. It gives the turn away as its last act, and the next thread waits
@@ -52,6 +52,13 @@ inline bool on(const Engine& engine) {
     return engine.turns != nullptr;
 }
 
+/// What the kernel could end a wait for, if nothing outside of the run can.
+struct Closed {
+    run::TurnClosed kind = run::TurnClosed::no;
+    std::uint64_t descriptor = 0;   ///< the first one
+    std::uint32_t descriptors = 0;  ///< how many are waited for
+};
+
 /// What a thread waits for.
 struct Wait {
     run::TurnWait kind = run::TurnWait::nothing;
@@ -64,7 +71,8 @@ struct Wait {
     bool (*watch)(void* context, int milliseconds) = nullptr;
     void* context = nullptr;
     bool outside = false;  ///< it may come from outside the run, so the virtual clock must not be advanced meanwhile
-    bool own = false;      ///< only threads of the run can do it
+    /// Asks whether only threads of the run can do it, once it has not happened for a while. Null: others can.
+    Closed (*closed)(Thread& thread, void* context) = nullptr;
 };
 
 // Beginnings and ends, of the calling thread except for the functions with a slot.

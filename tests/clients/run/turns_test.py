@@ -7,7 +7,43 @@ import time
 import unittest
 from pathlib import Path
 
-from repeated_runs import ANYPERF, PYTHON, RepeatedRuns
+from repeated_runs import ANYPERF, PYTHON, RUNS, RepeatedRuns
+
+# Threads whose waits beside a socket end shortly after each other. Each looks at the clock then.
+WAITS = r"""
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <time.h>
+static int server, noted;
+static unsigned long order[1600];
+static void* work(void* number) {
+    for (int i = 0; i < 200; i++) {
+        struct timeval time = {0, 1000 + (long)number * 7};
+        struct timespec now;
+        fd_set wanted;
+        FD_ZERO(&wanted);
+        FD_SET(server, &wanted);
+        select(server + 1, &wanted, 0, 0, &time);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        order[noted++] = (unsigned long)now.tv_nsec * 31 + (unsigned long)number;
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t thread[8];
+    unsigned long hash = 5381;
+    server = socket(AF_INET, SOCK_STREAM, 0);
+    listen(server, 4);
+    for (long i = 0; i < 8; i++) pthread_create(&thread[i], 0, work, (void*)i);
+    for (int i = 0; i < 8; i++) pthread_join(thread[i], 0);
+    for (int i = 0; i < noted; i++) hash = hash * 33 + order[i];
+    printf("%lx\n", hash);
+    return 0;
+}
+"""
 
 FIRST_SHOWN_ID = 5_000_001  # anyperf-run(1), --deterministic
 
@@ -224,7 +260,7 @@ class Turns(RepeatedRuns):
             os.read((back if child else there)[0], 1)
         """
         run = subprocess.run([ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", program], capture_output=True, text=True,
-                             timeout=60, stdin=subprocess.DEVNULL)
+                             timeout=60, stdin=subprocess.DEVNULL, start_new_session=True)  # no terminal that could send SIGINT
         self.assertEqual(run.returncode, 125, run.stderr)
         self.assertIn("all threads of the run wait for each other", run.stderr)
         self.assertRegex(run.stderr, r"thread 5000002 of process 5000002 waits for descriptor \d+, a pipe")
@@ -239,7 +275,7 @@ class Turns(RepeatedRuns):
             else: os.waitpid(child, 0)
         """
         run = subprocess.run([ANYPERF, "run", "--deterministic", "--", PYTHON, "-c", program], capture_output=True, text=True,
-                             timeout=60, stdin=subprocess.DEVNULL)
+                             timeout=60, stdin=subprocess.DEVNULL, start_new_session=True)
         self.assertEqual(run.returncode, 125, run.stderr)
         self.assertIn("thread 5000001 of process 5000001 waits for a child", run.stderr)
 
@@ -259,6 +295,15 @@ class Turns(RepeatedRuns):
         fifo.write_bytes(b"later")
         self.assertEqual(run.communicate(timeout=60)[0], "later\n")
         self.assertEqual(run.returncode, 0)
+
+    def test_a_process_that_has_had_no_turn_when_the_run_ends_is_not_listed(self):
+        program = """if True:
+            import os
+            if os.fork() != 0: os._exit(0)
+        """
+        for _ in range(RUNS):
+            _, threads = self.once(PYTHON, "-c", program)
+            self.assertEqual(len(threads), 1, threads)
 
     def test_pipelines_repeat(self):
         command = "for i in $(seq 3000); do echo $i; done | sort -r | tee /dev/null | awk '{s += $1; print s}' | gzip -c | gunzip | md5sum"
@@ -331,6 +376,9 @@ class Turns(RepeatedRuns):
             print("".join(order))
             """
         self.assert_repeats(PYTHON, "-c", program)
+
+    def test_waits_of_many_threads_beside_a_socket_end_in_one_order(self):
+        self.assert_repeats(self.build(WAITS))
 
     def test_select_takes_numbers_of_descriptors_as_the_kernel(self):
         # The last one differs from the kernel, which looks at no descriptor above the size of the process's table.

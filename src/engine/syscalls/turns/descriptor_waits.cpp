@@ -17,13 +17,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 
 #include "engine/syscalls/file_kinds.h"
 #include "engine/syscalls/turn_calls.h"
+#include "engine/syscalls/turns/closed_waits.h"
 #include "engine/syscalls/turns/descriptors.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -35,14 +35,14 @@ constexpr std::uint64_t kAtomicWrite = 4096;  // PIPE_BUF: fits whenever a pipe 
 constexpr std::uint64_t kNoWait = 8;          // RWF_NOWAIT
 
 bool watch_descriptor(void* context, int milliseconds) {
-    return kernel_call(__NR_poll, address_of(static_cast<pollfd*>(context)), 1,
-                       static_cast<std::uint64_t>(milliseconds)) != 0;
+    const auto& polled = *static_cast<const PolledDescriptors*>(context);
+    return kernel_call(__NR_poll, polled.place, polled.count, static_cast<std::uint64_t>(milliseconds)) != 0;
 }
 
 bool is_ready(Thread& thread, pollfd& about) {
     const ShownSignals shown{thread};
     about.revents = 0;
-    return kernel_call(__NR_poll, address_of(&about), 1, 0) != 0;
+    return call_without_waiting(__NR_poll, address_of(&about), std::uint64_t{1}, std::uint64_t{0}) != 0;
 }
 
 bool is_non_blocking(std::uint64_t fd) {
@@ -61,23 +61,16 @@ std::uint64_t deadline_of_socket(Thread& thread, std::uint64_t fd, int option) {
     return units_from_now(thread, time.tv_sec * std::int64_t{1'000'000'000} + time.tv_usec * 1000);
 }
 
-/// Whether the pipe has no name: then only the run's programs can have its ends.
-bool is_anonymous_pipe(std::uint64_t fd) {
-    constexpr long kPipeFs = 0x50495045;  // PIPEFS_MAGIC
-    struct statfs about{};
-    return !is_error(kernel_call(__NR_fstatfs, fd, address_of(&about))) && about.f_type == kPipeFs;
-}
-
 /// Waits until the descriptor is ready. False: `answer` is the call's, because it has ended otherwise.
 bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     const auto fd = static_cast<std::uint64_t>(about.fd);
     const File file = file_of(call.engine, fd);
     turns::Wait wait{.kind = run::TurnWait::descriptor, .key = {file.pipe, 0}};
     wait.watch = watch_descriptor;
-    wait.context = &about;
+    PolledDescriptors polled{address_of(&about), 1};
+    wait.context = &polled;
     wait.outside = file.outside;
-    wait.own = !file.outside && file.pipe != 0 && is_anonymous_pipe(fd);
-    wait.address = fd;
+    wait.closed = is_poll_closed;
     if (file.is_socket)
         wait.deadline = deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
     while (!is_ready(call.thread, about)) {

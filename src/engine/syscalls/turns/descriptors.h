@@ -1,6 +1,8 @@
 // descriptors.h: what a wait of a thread that takes turns depends on in a descriptor.
 #pragma once
 
+#include <errno.h>
+
 #include <cstdint>
 
 #include "engine/engine.h"
@@ -19,5 +21,16 @@ struct File {
 };
 
 File file_of(const Engine& engine, std::uint64_t fd);
+
+/// Makes a call that does not wait, again if a signal interrupts it all the same, as poll(2) with a timeout of 0 is:
+/// the engine keeps the signal, which the next wait will find.
+template <class... Arguments>
+long call_without_waiting(long number, Arguments... arguments) {
+    long got = 0;
+    do {
+        got = kernel_call(number, arguments...);
+    } while (got == -EINTR);
+    return got;
+}
 
 }  // namespace anyperf::engine::turn_calls

@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "engine/syscalls/turn_calls.h"
+#include "engine/syscalls/turns/closed_waits.h"
 #include "engine/syscalls/turns/descriptors.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -47,18 +48,22 @@ std::uint64_t deadline_of(Thread& thread, std::uint64_t argument) {
 struct Trial {
     Call& call;
     long (*attempt)(const Trial&);  ///< tries the call without waiting
-    bool outside = false;           ///< one of the descriptors may become ready from outside
-    std::uint64_t pipe = 0;         ///< the only descriptor is this pipe
+    bool (*watch)(void* context, int milliseconds);
+    turns::Closed (*closed)(Thread& thread, void* context);
+    PolledDescriptors polled{};  ///< the context of both
+    bool outside = false;        ///< one of the descriptors may become ready from outside
+    std::uint64_t pipe = 0;      ///< the only descriptor is this pipe
 };
 
 /// Tries until a descriptor is ready, the deadline has come, or a signal interrupts the wait.
-long try_until(const Trial& trial, std::uint64_t deadline, bool (*watch)(void*, int), void* context, bool masked) {
+long try_until(Trial& trial, std::uint64_t deadline, bool masked) {
     const turns::Wait wait{.kind = run::TurnWait::descriptor,
                            .key = {trial.pipe, 0},
                            .deadline = deadline,
-                           .watch = watch,
-                           .context = context,
-                           .outside = trial.outside};
+                           .watch = trial.watch,
+                           .context = &trial.polled,
+                           .outside = trial.outside,
+                           .closed = trial.closed};
     for (;;) {
         long answer = trial.attempt(trial);
         if (answer != 0) return answer;
@@ -72,12 +77,12 @@ long try_until(const Trial& trial, std::uint64_t deadline, bool (*watch)(void*, 
 
 long attempt_poll(const Trial& trial) {
     const ShownSignals shown{trial.call.thread};
-    return kernel_call(__NR_poll, trial.call.argument[0], trial.call.argument[1], 0);
+    return call_without_waiting(__NR_poll, trial.call.argument[0], trial.call.argument[1], std::uint64_t{0});
 }
 
 bool watch_poll(void* context, int milliseconds) {
-    const auto& call = *static_cast<const Call*>(context);
-    return kernel_call(__NR_poll, call.argument[0], call.argument[1], static_cast<std::uint64_t>(milliseconds)) != 0;
+    const auto& polled = *static_cast<const PolledDescriptors*>(context);
+    return kernel_call(__NR_poll, polled.place, polled.count, static_cast<std::uint64_t>(milliseconds)) != 0;
 }
 
 /// Sets `outside` and `pipe` by the descriptors of poll(2).
@@ -130,6 +135,11 @@ struct Sets {
         }
         return true;
     }
+    bool wants(std::uint64_t fd) const {
+        bool any = false;
+        for (unsigned i = 0; i < 3; ++i) any = any || (place[i] != 0 && (wanted[i][fd / 8] >> fd % 8 & 1) != 0);
+        return any;
+    }
     bool store() const {
         for (unsigned i = 0; i < 3; ++i)
             if (place[i] != 0 && !x86_64::guarded_copy(at_address<void>(place[i]), found[i], bytes)) return false;
@@ -156,13 +166,17 @@ bool watch_select(void* context, int milliseconds) {
 }
 
 bool selects_outside(const Selection& selection) {
-    for (std::uint64_t fd = 0; fd < selection.sets.count; ++fd) {
-        bool wanted = false;
-        for (unsigned i = 0; i < 3; ++i)
-            wanted = wanted || (selection.sets.place[i] != 0 && (selection.sets.wanted[i][fd / 8] >> fd % 8 & 1) != 0);
-        if (wanted && file_of(selection.call.engine, fd).outside) return true;
-    }
+    for (std::uint64_t fd = 0; fd < selection.sets.count; ++fd)
+        if (selection.sets.wants(fd) && file_of(selection.call.engine, fd).outside) return true;
     return false;
+}
+
+turns::Closed is_select_closed(Thread& thread, void* context) {
+    const Sets& sets = static_cast<const Selection*>(context)->sets;
+    ClosedSearch search{thread};
+    for (std::uint64_t fd = 0; fd < sets.count && search.is_closed(); ++fd)
+        if (sets.wants(fd)) search.add(fd);
+    return search.result();
 }
 
 /// The deadline of select(2) and pselect6(2). False: the timeout is not valid, and `answer` is the error.
@@ -188,9 +202,13 @@ long select_in_turns(Call& call, std::uint64_t deadline, bool masked) {
     Selection selection{call, sets};
     turns::Wait wait{.kind = run::TurnWait::descriptor, .deadline = deadline, .watch = watch_select};
     wait.context = &selection;
+    wait.closed = is_select_closed;
     wait.outside = selects_outside(selection);
     for (bool over = false;;) {
-        long answer = select_for(selection, 0);
+        long answer = 0;
+        do {
+            answer = select_for(selection, 0);
+        } while (answer == -EINTR);
         if (answer > 0 || over) return sets.store() ? answer : -EFAULT;
         if (answer < 0) return answer;
         switch (wait_or_interrupt(call.thread, wait, false, answer)) {
@@ -204,11 +222,12 @@ long select_in_turns(Call& call, std::uint64_t deadline, bool masked) {
 long attempt_epoll(const Trial& trial) {
     const Call& call = trial.call;
     const ShownSignals shown{call.thread};
-    return kernel_call(__NR_epoll_wait, call.argument[0], call.argument[1], call.argument[2], 0);
+    return call_without_waiting(__NR_epoll_wait, call.argument[0], call.argument[1], call.argument[2],
+                                std::uint64_t{0});
 }
 
 bool watch_epoll(void* context, int milliseconds) {
-    pollfd about{static_cast<int>(static_cast<const Call*>(context)->argument[0]), POLLIN, 0};
+    pollfd about{static_cast<int>(static_cast<const PolledDescriptors*>(context)->place), POLLIN, 0};
     return kernel_call(__NR_poll, address_of(&about), 1, static_cast<std::uint64_t>(milliseconds)) != 0;
 }
 
@@ -224,11 +243,11 @@ bool poll_like(Call& call, long& answer) {
              !mask_at(call.argument[3], call.argument[4], given, mask, answer))
         return true;
     const OtherMask other{call.thread, given, mask};
-    Trial trial{call, attempt_poll};
+    Trial trial{call, attempt_poll, watch_poll, is_poll_closed, {call.argument[0], call.argument[1]}};
     answer = attempt_poll(trial);
     if (answer != 0 || (call.number == __NR_poll && call.argument[2] == 0)) return true;
     classify(trial);
-    answer = try_until(trial, deadline, watch_poll, &call, given);
+    answer = try_until(trial, deadline, given);
     if (call.number == __NR_ppoll && call.argument[2] != 0)
         store_remaining(call.thread, call.argument[2], deadline, false);
     return true;
@@ -265,10 +284,10 @@ bool epoll_like(Call& call, long& answer) {
     if (call.number != __NR_epoll_wait && !mask_at(call.argument[4], call.argument[5], given, mask, answer))
         return true;
     const OtherMask other{call.thread, given, mask};
-    const Trial trial{call, attempt_epoll, call.engine.epolls_outside};
+    Trial trial{call, attempt_epoll, watch_epoll, is_epoll_closed, {call.argument[0], 0}, call.engine.epolls_outside};
     answer = attempt_epoll(trial);
     if (answer != 0 || (call.number != __NR_epoll_pwait2 && call.argument[3] == 0)) return true;
-    answer = try_until(trial, deadline, watch_epoll, &call, given);
+    answer = try_until(trial, deadline, given);
     return true;
 }
 

@@ -48,8 +48,8 @@ constexpr std::array kRows{
     TurnRow{__NR_accept, read_like, after_descriptor_change},
     TurnRow{__NR_sendto, write_like, after_transfer},
     TurnRow{__NR_recvfrom, read_like, after_transfer},
-    TurnRow{__NR_sendmsg, write_like, after_transfer},
-    TurnRow{__NR_recvmsg, read_like, after_transfer},
+    TurnRow{__NR_sendmsg, write_like, after_message},
+    TurnRow{__NR_recvmsg, read_like, after_message},
     TurnRow{__NR_shutdown, nullptr, after_descriptor_change},
     TurnRow{__NR_kill, send_signal, after_signal},
     TurnRow{__NR_fcntl, record_lock, after_descriptor_change},
@@ -83,6 +83,7 @@ constexpr std::array kRows{
     TurnRow{__NR_rt_tgsigqueueinfo, send_signal, after_signal},
     TurnRow{__NR_pidfd_send_signal, send_signal, after_signal},
     TurnRow{__NR_close_range, nullptr, after_descriptor_change},
+    TurnRow{__NR_pidfd_getfd, nullptr, after_descriptor_taken},
     TurnRow{__NR_epoll_pwait2, epoll_like, nullptr},
     TurnRow{kFutexWaitv, futex_waitv, nullptr},
     TurnRow{kFutexWake, later_futex_call, nullptr},
@@ -137,6 +138,10 @@ bool watch_children(void* context, int milliseconds) {
     return is_child_there(awaited);
 }
 
+turns::Closed only_children(Thread&, void*) {
+    return {.kind = run::TurnClosed::child};
+}
+
 /// Whether the handler of the signal that will be delivered has SA_RESTART.
 bool next_handler_restarts(const Thread& thread) {
     constexpr std::uint64_t kRestart = 0x10000000;
@@ -188,7 +193,8 @@ bool before_call(Call& call, long& answer) {
     Awaited awaited = awaited_by(call);
     if ((awaited.options & WNOHANG) != 0) return false;
     while (!is_child_there(awaited)) {
-        const turns::Wait wait{.kind = run::TurnWait::child, .watch = watch_children, .context = &awaited, .own = true};
+        const turns::Wait wait{
+            .kind = run::TurnWait::child, .watch = watch_children, .context = &awaited, .closed = only_children};
         if (wait_or_interrupt(call.thread, wait, true, answer) == Ended::interrupted) return true;
     }
     return false;
