@@ -101,6 +101,17 @@ std::optional<Code> code_of(const symbols::Dso& dso, const symbols::Symbol& symb
     return Code{dump->read_code(symbol.start, size), dump->machine, dump->address_of(symbol.start) - symbol.start};
 }
 
+/// The dump says which line the code of a function comes from.
+void add_jit_sources(const symbols::JitDump& dump, Annotation& annotation) {
+    for (Line& line : annotation.lines) {
+        const symbols::JitLine* const known = dump.line_at(line.instruction.address, annotation.begin);
+        if (!known) continue;
+        annotation.has_debug_info = true;
+        line.file = dump.files[known->file];
+        line.line = known->line;
+    }
+}
+
 /// A JIT's function calls others by where they are in memory, so they are shown with the addresses there. Only those in
 /// the function itself have names: what was at another address at that time is not known here.
 std::vector<Instruction> instructions_of(const Code& code, const symbols::Dso& dso, const symbols::Symbol& symbol,
@@ -205,6 +216,7 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
 // Finds the source line and the function of each instruction: an inlined function's instructions get that function's
 // name.
 void Annotator::add_sources(symbols::Dso& dso, const std::string& name, Annotation& annotation) {
+    if (const symbols::JitDump* dump = dso.jit_dump()) return add_jit_sources(*dump, annotation);
     symbols::DebugInfo* debug = dsos_.debug_info(dso);
     if (!debug) return;
     for (Line& line : annotation.lines) {

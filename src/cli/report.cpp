@@ -14,6 +14,7 @@
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
+#include "cli/report/record_lists.h"
 #include "cli/report/tables.h"
 #include "perfdata/reader.h"
 #include "try.h"
@@ -34,6 +35,7 @@ struct Options {
     FilterOptions filters;
     std::string percentage = "absolute";  ///< what filtered rows are a share of
     HeadOptions head;
+    RecordLists lists;
     std::size_t sorting_event = 0;
     std::size_t most_frames = ~std::size_t{0};
     bool sample_counts = false;  ///< -n
@@ -199,6 +201,11 @@ Result<int> report(const Options& options, Output& out) {
     TableOptions table = TRY(table_of(options));
     const Filters filters = TRY(filters_of(options.filters));
     if (TRY(print_head(options, out))) return 0;
+    if (options.lists.any()) {
+        perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
+        TRY(print_record_lists(options.lists, reader, out));
+        return 0;
+    }
     const bool chosen = !options.keys.empty() || !options.columns.empty();
     const profile::SymbolPattern parents =
         TRY(profile::SymbolPattern::compile(options.parents.empty() ? profile::kDefaultParents : options.parents));
@@ -286,6 +293,10 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("WAY");
     verb.add_option("--max-stack", options->most_frames, "use at most N frames of a call chain")->type_name("N");
     declare_head(verb, options->head);
+    verb.add_flag("--stats", options->lists.stats, "print how many records of each type there are, and nothing else");
+    verb.add_flag("--tasks", options->lists.tasks,
+                  "print the threads below those that have made them, and nothing else");
+    verb.add_flag("--mmaps", options->lists.maps, "the same with what each has mapped");
     verb.add_flag("-q,--quiet", options->quiet, "print the rows only, without titles and notes");
     for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux"}) declare_always(verb, names);
     declare_always(verb, "--stdio-color", true);

@@ -519,6 +519,7 @@ void Reader::State::take_user_record(const Piece& record, RecordHeader head) {
 }
 
 void Reader::State::take_compressed(const Piece& record, RecordType type) {
+    ++summary.compressed;
     const auto done = compressed.unpack(record.bytes, type, header.foreign, [&](Bytes unpacked) {
         const std::size_t used = walk({unpacked, record.offset, Memory::passing});
         return stopped ? std::nullopt : std::optional{used};

@@ -81,6 +81,7 @@ class Consumer {
 struct Summary {
     /// `records` are all that were walked over, of every type; `samples` are the calls of Consumer::sample().
     std::uint64_t records = 0, samples = 0;
+    std::uint64_t compressed = 0;       ///< of `records`, those that hold others
     std::uint64_t lost = 0;             ///< records that the kernel dropped, as LOST records say
     std::uint64_t lost_samples = 0;     ///< as LOST_SAMPLES records say: the same losses, do not add the two
     std::uint64_t late = 0;             ///< came later in the file than FINISHED_ROUND promised

@@ -67,7 +67,7 @@ Diff compare(const std::vector<DiffInput>& inputs, const std::vector<Key>& keys)
     std::map<std::vector<std::string>, std::vector<DiffCell>> by_keys;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DiffInput& input = inputs[i];
-        const Rows rows = sum_up(*input.profile, input.event, {.keys = keys});
+        const Rows rows = sum_up(*input.profile, input.event, {.keys = keys, .admitted = input.admitted});
         diff.totals.push_back({rows.samples, rows.weight, effective_samples(input)});
         for (const Row& row : rows.rows) {
             std::vector<std::string> texts;

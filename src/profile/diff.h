@@ -55,6 +55,8 @@ struct Diff {
 struct DiffInput {
     const Profile* profile = nullptr;
     EventId event{};
+    /// Which samples are in rows, by their indices; null: all. Shares are of all samples.
+    const std::vector<bool>* admitted = nullptr;
 };
 
 /// Compares each recording with the first. There are at least two.

@@ -54,6 +54,26 @@ class Diff(Case):
         self.assertEqual(rows["grown"][1]["period_delta"], 640 * 2_000_000 - 200 * 1_000_000)
         self.assertEqual(rows["rare"][0]["samples"], 0)
 
+    def test_samples_are_left_out_as_in_report(self):
+        files = self.pair()
+        rows = self.rows("-S", "grown,same", *files)
+        self.assertEqual(set(rows), {"grown", "same"})
+        self.assertAlmostEqual(rows["grown"][0]["share"], 0.2)
+        self.assertAlmostEqual(rows["grown"][1]["share"], 0.32)
+        rows = self.rows("--symbols", "grown,same", "--percentage", "relative", *files)
+        self.assertAlmostEqual(rows["grown"][0]["share"], 200 / 700)
+        self.assertAlmostEqual(rows["grown"][1]["share"], 640 / 1640)
+        self.assertEqual(self.rows("-C", "program", *files), self.rows(*files))
+        self.assertEqual(self.rows("--comms", "another", *files), {})
+        self.assertEqual(self.rows("-d", "another", *files), {})
+        self.assertEqual(self.rows("--pid", PID, *files), self.rows(*files))
+        self.assertEqual(self.rows("--tid", PID + 1, *files), {})
+
+    def test_times_are_those_of_each_recording(self):
+        rows = self.rows("--time", "0,0.0000004", *self.pair())  # ns 1 to 400
+        self.assertEqual(set(rows), {"same"})
+        self.assertEqual([cell["share"] for cell in rows["same"]], [1.0, 1.0])
+
     def test_only_what_sampling_does_not_explain_is_marked(self):
         before, after = self.pair()
         rows = self.rows(before, after)

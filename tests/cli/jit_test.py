@@ -20,6 +20,10 @@ JIT = r"""
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+enum { FIRST_LINE = __LINE__ + 1 };
+// The function begins,
+// counts down
+// and returns.
 static const unsigned char spin[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};  // loops rdi times
 static int dump;
 static uint64_t now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000ull + t.tv_nsec; }
@@ -29,6 +33,16 @@ static void load(void* code, size_t size, const char* name, uint64_t index) {
     struct { struct prefix prefix; uint32_t pid, tid; uint64_t vma, address, size, index; } record =
         {{0, sizeof record + strlen(name) + 1 + size, now()}, getpid(), getpid(), (uintptr_t)code, (uintptr_t)code, size, index};
     put(&record, sizeof record), put(name, strlen(name) + 1), put(code, size);
+}
+static void lines(char* code) {  // of "second": the first line of spin's comment, and the next ones
+    static const struct { uint32_t offset, line; const char* file; } each[] = {{0, FIRST_LINE, __FILE__}, {4, FIRST_LINE + 1, "\xff"}, {9, FIRST_LINE + 2, "\xff"}};
+    struct { struct prefix prefix; uint64_t address, count; } record = {{2, sizeof record, now()}, (uintptr_t)code, 3};
+    for (int i = 0; i < 3; i++) record.prefix.size += 16 + strlen(each[i].file) + 1;
+    put(&record, sizeof record);
+    for (int i = 0; i < 3; i++) {
+        struct { uint64_t address; uint32_t line, discriminator; } entry = {(uintptr_t)code + each[i].offset, each[i].line, 0};
+        put(&entry, sizeof entry), put(each[i].file, strlen(each[i].file) + 1);
+    }
 }
 static void moved(void* to, size_t size, uint64_t index) {
     struct { struct prefix prefix; uint32_t pid, tid; uint64_t vma, old, address, size, index; } record =
@@ -50,6 +64,7 @@ int main(int argc, char** argv) {
     memcpy(memory, spin, sizeof spin);
     load(memory, sizeof spin, "first", 1);
     call(memory);
+    lines(memory);
     load(memory, sizeof spin, "second", 2);
     call(memory);
     memcpy(memory + 4096, spin, sizeof spin);
@@ -129,6 +144,28 @@ class JitDump(Recorder):
         text = run(ANYPERF, "annotate", "-i", self.path, "second").stdout.decode()
         self.assertRegex(text, r"\d\.\d+.*dec %rdi")
         self.assertRegex(text, r"jnz .*<second\+0x4>")
+
+    def test_source_lines_of_the_dump_are_annotated(self):
+        self.record(*CLOCK, "-k", "monotonic")
+        text = run(ANYPERF, "annotate", "-i", self.path, "second").stdout.decode()
+        self.assertRegex(text, r"// The function begins,(.|\n)*push %rbp(.|\n)*// counts down(.|\n)*dec %rdi(.|\n)*// and returns\.(.|\n)*pop %rbp")
+        self.assertNotIn("// counts down", run(ANYPERF, "annotate", "-i", self.path, "first").stdout.decode())
+
+    def test_source_lines_are_those_of_perf_inject(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        self.record(*CLOCK, "-k", "monotonic")
+        functions = json.loads(run(ANYPERF, "annotate", "-i", self.path, "--json", "second").stdout)
+        begin = functions[0]["begin"]
+        ours = {each["address"] - begin: each["line"] for each in functions[0]["code"]}
+        self.assertEqual(len(ours), 6)
+        run("perf", "inject", "--jit", "-i", self.path, "-o", self.file("injected.data"))
+        made = next(self.path.parent.glob("jitted-*-2.so"))
+        table = run("readelf", "--debug-dump=decodedline", made).stdout.decode(errors="replace")
+        rows = [(int(address, 16), int(line)) for line, address in re.findall(r"\s(\d+)\s+0x([0-9a-f]+)\s+x$", table, re.M)]
+        self.assertEqual(len(rows), 3)
+        for address, line in rows:
+            self.assertEqual(ours[address - rows[0][0]], line)
 
     def test_a_dump_that_is_gone_leaves_addresses(self):
         self.record(*CLOCK, "-k", "monotonic")

@@ -28,9 +28,6 @@ constexpr std::array kRows{
     Row{"report", "--skip-empty", "events without samples are shown as such", ""},
     Row{"report", "--ignore-callees", "what a function called is not left out",
         "use -p REGEX, or export -f folded and a filter"},
-    Row{"report", "--mmaps --tasks", "report has no lists of records",
-        "use script --show-mmap-events, script --show-task-events"},
-    Row{"report", "--stats", "report does not count records", "use script with the --show options, and count lines"},
     Row{"report", "--ns", "times in reports have steps of 100 ms", "use script --ns"},
     // Records as they are.
     Row{"report script annotate", "-D --dump-raw-trace --dump-unsorted-raw-trace --disable-order",
@@ -79,8 +76,6 @@ constexpr std::array kRows{
     Row{"diff", "-c --compute -F --formula -p --period -o --order",
         "each row has the shares, the counts and whether the change may be chance, the largest change first",
         "use --json for other computations"},
-    Row{"diff", "-C --comms -d --dsos -S --symbols --pid --tid --cpu --time --percentage", "all samples are compared",
-        "use report with this option for each recording"},
     Row{"diff", "-t --field-separator", "columns are aligned", "use --json"},
     Row{"diff", "--cycles-hist --stream", "branches are not compared", "use report -b for each recording"},
     Row{"diff", "-D --dump-raw-trace", "records are not printed byte by byte", ""},

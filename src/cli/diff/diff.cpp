@@ -14,6 +14,7 @@
 #include "analysis/read_profile.h"
 #include "cli/diff/views.h"
 #include "cli/option_checks.h"
+#include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "try.h"
 
@@ -28,6 +29,8 @@ struct Options {
     std::vector<std::string> files;
     std::vector<std::string> keys{"comm", "dso", "symbol"};
     SymbolOptions symbols;
+    FilterOptions filters;
+    std::string percentage = "absolute";  ///< what shares are of when samples are left out
     double percent_limit = 0.0;
     bool only_significant = false;
     bool no_interpreter = false;
@@ -64,12 +67,14 @@ std::string events_of(const profile::Profile& profile) {
 
 /// The events that all recordings have. Events are matched by name: their numbers and ids differ between recordings.
 Result<std::vector<std::vector<profile::DiffInput>>> common_events(const std::vector<analysis::ReadProfile>& read,
+                                                                   const std::vector<std::vector<bool>>& admitted,
                                                                    Output& out) {
     std::vector<std::vector<profile::DiffInput>> found;
     for (const profile::Event& event : read.front().profile.events) {
         std::vector<profile::DiffInput> inputs;
-        for (const analysis::ReadProfile& each : read)
-            if (const auto id = event_named(each.profile, event.name)) inputs.push_back({&each.profile, *id});
+        for (std::size_t i = 0; i < read.size(); ++i)
+            if (const auto id = event_named(read[i].profile, event.name))
+                inputs.push_back({&read[i].profile, *id, admitted[i].empty() ? nullptr : &admitted[i]});
         if (inputs.size() == read.size())
             found.push_back(std::move(inputs));
         else
@@ -82,6 +87,16 @@ Result<std::vector<std::vector<profile::DiffInput>>> common_events(const std::ve
         Error{"cannot compare the recordings", "they have no event in common: " + events, "record the same event"});
 }
 
+/// Leaves out what the options do not admit. Returns which samples are shown, if the others still count as a part of
+/// the whole; else, and if all are shown, nothing.
+std::vector<bool> leave_out(const Options& options, const profile::SampleFilter& filter, profile::Profile& profile) {
+    if (filter.admits_all()) return {};
+    std::vector<bool> admitted = admitted_by(filter, profile);
+    if (options.percentage == "absolute") return admitted;
+    keep_only(admitted, profile);
+    return {};
+}
+
 // Call chains are not read, because rows are compared by the weight of their own samples. Lines and CPUs are read only
 // if they are keys.
 Result<int> diff(const Options& options, Output& out) {
@@ -92,19 +107,23 @@ Result<int> diff(const Options& options, Output& out) {
     const std::vector<std::string> files = files_to_compare(options.files);
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
     const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    const Filters filters = TRY(filters_of(options.filters));
+    analysis::ReadOptions reading{.call_chains = options.no_interpreter,
+                                  .cpu = wants(profile::Key::cpu),
+                                  .parts = profile::parts_of(shown.keys),
+                                  .source = {.lines = wants(profile::Key::source_line), .inlines = false},
+                                  .no_interpreter = options.no_interpreter,
+                                  .paths = paths};
+    filters.add_to(reading);
     std::vector<analysis::ReadProfile> read;
+    std::vector<std::vector<bool>> admitted;
     for (const std::string& file : files) {
-        read.push_back(
-            TRY(analysis::read_profile(file, {.call_chains = options.no_interpreter,
-                                              .cpu = wants(profile::Key::cpu),
-                                              .parts = profile::parts_of(shown.keys),
-                                              .source = {.lines = wants(profile::Key::source_line), .inlines = false},
-                                              .no_interpreter = options.no_interpreter,
-                                              .paths = paths})));
+        read.push_back(TRY(analysis::read_profile(file, reading)));
         if (!options.quiet) note_losses(read.back(), out);
+        admitted.push_back(leave_out(options, filters.samples, read.back().profile));
     }
     std::string text;
-    for (const auto& inputs : TRY(common_events(read, out))) {
+    for (const auto& inputs : TRY(common_events(read, admitted, out))) {
         const ComparedEvent compared{inputs.front().profile->events[inputs.front().event].name, files,
                                      profile::compare(inputs, keys)};
         const std::string part = options.json ? diff_as_json(compared, shown) : diff_as_text(compared, shown);
@@ -127,6 +146,11 @@ VerbAction declare(CLI::App& verb) {
         ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
+    declare_filters(verb, "mdS", options->filters);
+    verb.add_option("--percentage", options->percentage,
+                    "what shares are of when samples are left out: absolute, all (default); relative, those shown")
+        ->check(CLI::IsMember({"absolute", "relative"}))
+        ->type_name("WAY");
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");

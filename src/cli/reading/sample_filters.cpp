@@ -35,7 +35,8 @@ Result<std::vector<std::uint32_t>> numbers(const std::vector<std::string>& texts
 }  // namespace
 
 void declare_filters(CLI::App& verb, std::string_view short_options, FilterOptions& options) {
-    add_list(verb, names_of(short_options, 'c', "--comms"), options.comms, "only samples of tasks with these names");
+    add_list(verb, short_options.contains('m') ? "-C,--comms" : names_of(short_options, 'c', "--comms"), options.comms,
+             "only samples of tasks with these names");
     add_list(verb, names_of(short_options, 'd', "--dsos"), options.dsos, "only samples in these files: libc.so.6,…");
     if (short_options.contains('S')) add_list(verb, "-S,--symbols", options.symbols, "only samples in these functions");
     add_list(verb, "--pid", options.pids, "only samples of these processes");

@@ -22,7 +22,8 @@ struct FilterOptions {
     bool only_resolved = false;
 };
 
-/// Which short options a verb has besides the long ones: letters of "cCdS". The verbs of perf differ in this.
+/// Which short options a verb has besides the long ones: letters of "cCdS", and "m" for -C as that of --comms. The
+/// verbs of perf differ in this.
 void declare_filters(CLI::App& verb, std::string_view short_options, FilterOptions& options);
 
 /// What the options mean.

@@ -22,7 +22,9 @@ constexpr std::uint32_t kJitMagic = 0x4a69'5444;  // "JiTD"
 constexpr std::uint64_t kOtherClock = 1;          // JITDUMP_FLAGS_ARCH_TIMESTAMP
 constexpr std::size_t kJitHeader = 40, kJitPrefix = 16, kJitLoad = 40, kJitMove = 48;
 constexpr std::size_t kLongestName = 4096;
-enum : std::uint32_t { kCodeLoad = 0, kCodeMove = 1, kCodeClose = 3 };
+constexpr std::size_t kJitLines = 16, kJitLine = 16;  // before the lines, and before the name of a line's file
+constexpr std::uint32_t kMostLineBytes = 64 << 20;
+enum : std::uint32_t { kCodeLoad = 0, kCodeMove = 1, kCodeLines = 2, kCodeClose = 3 };
 
 class DumpReader {
   public:
@@ -33,6 +35,7 @@ class DumpReader {
         while (read_record()) {
         }
         dump_.symbols.finish();
+        std::ranges::stable_sort(dump_.lines, {}, &JitLine::file_offset);
         return std::move(dump_);
     }
 
@@ -82,6 +85,7 @@ class DumpReader {
         bool whole = true;
         if (kind == kCodeLoad) whole = read_load(time, size);
         if (kind == kCodeMove) whole = read_move(time, size);
+        if (kind == kCodeLines && size < kMostLineBytes) whole = read_lines(size);
         at_ += size;
         return whole;
     }
@@ -103,6 +107,8 @@ class DumpReader {
         dump_.loaded.push_back({time, start, bytes, offset});
         dump_.symbols.add(offset, bytes, name, {});
         offsets_.insert_or_assign(wide(load->data() + 32), offset);
+        if (coming_function_ == start) add_lines(start, bytes, offset);
+        coming_.clear();
         return true;
     }
 
@@ -116,12 +122,51 @@ class DumpReader {
         return true;
     }
 
+    /// They come before the code that they are about, with its addresses.
+    bool read_lines(std::uint32_t size) {
+        if (size < kJitPrefix + kJitLines) return true;
+        std::vector<std::byte> body(size - kJitPrefix);
+        file_.read(reinterpret_cast<char*>(body.data()), static_cast<std::streamsize>(body.size()));
+        if (!file_) return false;
+        coming_.clear();
+        coming_function_ = wide(body.data());
+        const std::uint64_t count = wide(body.data() + 8);
+        std::size_t at = kJitLines;
+        for (std::uint64_t i = 0; i < count && body.size() - at > kJitLine; ++i) {
+            const std::byte* const entry = body.data() + at;
+            const std::string_view rest{reinterpret_cast<const char*>(entry) + kJitLine, body.size() - at - kJitLine};
+            const std::string_view name = rest.substr(0, rest.find('\0'));
+            at = std::min(body.size(), at + kJitLine + name.size() + 1);
+            coming_.push_back({wide(entry), word(entry + 8), file_named(name)});
+        }
+        return true;
+    }
+
+    /// "\xff" is the file of the line before.
+    std::uint32_t file_named(std::string_view name) {
+        if (name == "\xff" && !coming_.empty()) return coming_.back().file;
+        const auto [known, is_new] = file_numbers_.try_emplace(std::string{name.substr(0, kLongestName)},
+                                                               static_cast<std::uint32_t>(dump_.files.size()));
+        if (is_new) dump_.files.push_back(known->first);
+        return known->second;
+    }
+
+    /// The lines that have come are those of this code.
+    void add_lines(std::uint64_t start, std::uint64_t bytes, std::uint64_t offset) {
+        for (const JitLine& line : coming_)
+            if (line.file_offset - start < bytes)
+                dump_.lines.push_back({line.file_offset - start + offset, line.line, line.file});
+    }
+
     std::istream& file_;
     const std::string& path_;
     JitDump dump_;
     bool foreign_ = false;
     std::uint64_t at_ = 0;
     std::unordered_map<std::uint64_t, std::uint64_t> offsets_;  // of code, by its index
+    std::unordered_map<std::string, std::uint32_t> file_numbers_;
+    std::vector<JitLine> coming_;  // of the next code; with addresses in place of offsets
+    std::uint64_t coming_function_ = 0;
 };
 
 }  // namespace
@@ -138,6 +183,11 @@ std::uint64_t JitDump::address_of(std::uint64_t file_offset) const {
     const auto after = std::ranges::upper_bound(loaded, file_offset, {}, &JitCode::file_offset);
     if (after == loaded.begin()) return file_offset;
     return after[-1].start + (file_offset - after[-1].file_offset);
+}
+
+const JitLine* JitDump::line_at(std::uint64_t file_offset, std::uint64_t function) const {
+    const auto after = std::ranges::upper_bound(lines, file_offset, {}, &JitLine::file_offset);
+    return after != lines.begin() && after[-1].file_offset >= function ? &after[-1] : nullptr;
 }
 
 std::vector<std::byte> JitDump::read_code(std::uint64_t file_offset, std::uint64_t size) const {

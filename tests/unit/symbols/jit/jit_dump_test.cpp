@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace anyperf::symbols {
 namespace {
@@ -25,6 +27,21 @@ class Dump {
     }
     Dump& move(std::uint64_t time, std::uint64_t to, std::uint64_t size, std::uint64_t index) {
         return word(1).word(64).wide(time).word(77).word(77).wide(to).wide(0).wide(to).wide(size).wide(index);
+    }
+    struct Line {
+        std::uint64_t address;
+        std::uint32_t line;
+        std::string file;
+    };
+    Dump& lines(std::uint64_t of, const std::vector<Line>& lines) {
+        std::size_t size = 32;
+        for (const Line& each : lines) size += 16 + each.file.size() + 1;
+        word(2).word(static_cast<std::uint32_t>(size)).wide(1).wide(of).wide(lines.size());
+        for (const Line& each : lines) {
+            wide(each.address).word(each.line).word(0);
+            bytes_ += each.file + '\0';
+        }
+        return *this;
     }
     Dump& word(std::uint32_t value) { return put(value); }
     Dump& wide(std::uint64_t value) { return put(value); }
@@ -52,6 +69,38 @@ TEST(JitDump, KnowsItsFilesByTheirNames) {
     for (const char* other :
          {"/tmp/jit-.dump", "/tmp/jit-1x.dump", "/tmp/jit-1.dumped", "/jit-1.dump/a", "/tmp/perf-1.map"})
         EXPECT_FALSE(is_jit_dump(other)) << other;
+}
+
+TEST(JitDump, HasTheLinesOfTheCodeThatFollowsThem) {
+    for (const bool foreign : {false, true}) {
+        Dump dump{0, foreign};
+        dump.lines(0x7000, {{0x7000, 3, "a.js"}, {0x7002, 4, "\xff"}, {0x7009, 5, "b.js"}});
+        dump.load(10, 0x7000, "1234", "first", 1).load(20, 0x7000, "12", "second", 2);
+        dump.lines(0x8000, {{0x8000, 6, "b.js"}}).load(30, 0x9000, "1234", "not that of the lines", 3);
+        const auto read_back = read(dump.bytes_);
+        ASSERT_TRUE(read_back.has_value());
+        ASSERT_EQ(read_back->loaded.size(), 3u);
+        const std::uint64_t first = read_back->loaded[0].file_offset;
+        for (const auto& [offset, line] : {std::pair{0u, 3u}, {1u, 3u}, {2u, 4u}, {3u, 4u}}) {
+            const JitLine* known = read_back->line_at(first + offset, first);
+            ASSERT_NE(known, nullptr);
+            EXPECT_EQ(known->line, line);
+            EXPECT_EQ(read_back->files[known->file], "a.js");
+        }
+        EXPECT_EQ(read_back->lines.size(), 2u);  // one is beyond the code, and one of other code
+        for (std::size_t i = 1; i < 3; ++i)
+            EXPECT_EQ(read_back->line_at(read_back->loaded[i].file_offset, read_back->loaded[i].file_offset), nullptr);
+    }
+}
+
+TEST(JitDump, LinesThatPassTheirRecordAreLeftOut) {
+    Dump dump;
+    dump.word(2).word(48).wide(1).wide(0x7000).wide(1000).wide(0x7000).word(3).word(0);  // no name, and 999 lines less
+    dump.load(10, 0x7000, "1234", "first", 1);
+    const auto read_back = read(dump.bytes_);
+    ASSERT_TRUE(read_back.has_value());
+    EXPECT_EQ(read_back->loaded.size(), 1u);
+    EXPECT_TRUE(read_back->lines.empty());
 }
 
 TEST(JitDump, HasCodeByTheOffsetOfItsBytes) {

@@ -1,0 +1,23 @@
+// record_lists.h: what `anyperf report` prints of a recording in place of samples: --stats, --tasks and --mmaps, in the
+// form of perf 6.1 (tools/perf/builtin-report.c).
+#pragma once
+
+#include "anyperf/error.h"
+#include "cli/output/output.h"
+#include "perfdata/reader.h"
+
+namespace anyperf::cli {
+
+/// Which list is wanted.
+struct RecordLists {
+    bool stats = false;
+    bool tasks = false;
+    bool maps = false;  ///< with the tasks
+
+    bool any() const { return stats || tasks || maps; }
+};
+
+/// Reads the recording and prints the list. Error: more than one is wanted.
+Result<void> print_record_lists(const RecordLists& wanted, perfdata::Reader& reader, Output& out);
+
+}  // namespace anyperf::cli
