@@ -260,6 +260,7 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     // Adds the charge back: the segment is charged again when it runs. A segment that is not budgeted has exited
     // because the buffer of records was full.
     if (segment.budgeted) counters.lane[segment.lane] += segment.instructions;
+    if (thread.engine->counting.recording_accesses) choose_recording(thread);
     // If only the lane is exhausted, no event overflows yet. A grant that is not exact may end early.
     std::int64_t remaining = counters.remaining();
     if (remaining <= 0 || (remaining < segment.instructions && !thread.grant_is_exact)) {

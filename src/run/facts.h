@@ -15,6 +15,10 @@ inline constexpr std::size_t kIdentityRows = 64;
 inline constexpr std::size_t kHostLeaves = 40;
 inline constexpr std::uint32_t kFileParts = 2;  ///< rows of RunHeader::files_made
 
+/// Values of RunHeader::checks.
+inline constexpr std::uint32_t kChecksAlways = 1;
+inline constexpr std::uint32_t kChecksNever = 2;
+
 /// Values of RunHeader::rdpmc, as in Documentation/ABI/testing/sysfs-bus-event_source-devices-rdpmc of Linux.
 inline constexpr std::uint32_t kRdpmcNever = 0;
 inline constexpr std::uint32_t kRdpmcIfMapped = 1;  ///< the default
@@ -72,6 +76,8 @@ struct RunHeader {
     /// From how many translated blocks on a process pairs its returns with the host's, and one more; 0: the engine
     /// decides (Cache::pair_returns_from).
     std::uint32_t pair_returns;
+    std::uint32_t checks;  ///< whether code compares accesses before it records them (kChecksAlways, kChecksNever);
+                           ///< 0: if that is faster
     std::uint64_t tuple_limit;   ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
     std::uint64_t files_device;  ///< st_dev of the files below files_root
     std::uint64_t probe_list;    ///< inode of uprobe_events; 0: it has not been made

@@ -51,6 +51,19 @@ inline constexpr std::int64_t kMaximumLaneBudget = (std::int64_t{1} << 24) - 655
 /// A budget that is never exhausted.
 inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;
 
+/// A word of LiveCounters::repeated: stores, loads, and the words that records of them would have had. It becomes
+/// negative before a field runs over: an access that repeats has at most one word for each.
+struct Repeated {
+    static constexpr unsigned kLoads = 24;  ///< where each field begins
+    static constexpr unsigned kWords = 48;
+    static constexpr std::uint64_t word(std::uint64_t loads, std::uint64_t stores, std::uint64_t words) {
+        return stores | loads << kLoads | words << kWords;
+    }
+    static constexpr std::uint64_t stores(std::uint64_t word) { return word & 0xffffff; }
+    static constexpr std::uint64_t loads(std::uint64_t word) { return word >> kLoads & 0xffffff; }
+    static constexpr std::uint64_t words(std::uint64_t word) { return word >> kWords; }
+};
+
 /// The budget of a thread, and its counts of the models. Translated code subtracts from the lanes in place, without a
 /// lock; all else is written by the thread's own engine code.
 struct LiveCounters {
@@ -66,6 +79,9 @@ struct LiveCounters {
     /// Instructions that may still retire in each lane; negative after a segment that did not fit was charged.
     alignas(64) std::int64_t lane[kLanes];
     models::LoadLatencies load_latencies;  ///< of the loads in `modelled`
+    /// Accesses that translated code has found to repeat, and that `modelled` has not taken yet; one word for each
+    /// lane.
+    std::uint64_t repeated[kLanes];
 
     /// Instructions that may still retire: of all lanes and the reserve. The sum wraps, as that of charged(): the
     /// broker reads these words, and a program may have overwritten them.
@@ -88,7 +104,16 @@ struct LiveCounters {
 
     /// The count of a quantity of the models.
     std::uint64_t modelled_count(std::size_t quantity) const {
-        return __atomic_load_n(&modelled.values[quantity], __ATOMIC_RELAXED);
+        using models::Quantity;
+        const std::uint64_t count = __atomic_load_n(&modelled.values[quantity], __ATOMIC_RELAXED);
+        const auto is = [quantity](Quantity one) { return quantity == static_cast<std::size_t>(one); };
+        if (is(Quantity::load_references) || is(Quantity::loads_from_l1)) return count + repeated_sum(Repeated::loads);
+        return is(Quantity::store_references) ? count + repeated_sum(Repeated::stores) : count;
+    }
+    std::uint64_t repeated_sum(std::uint64_t (*field)(std::uint64_t)) const {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t& word : repeated) sum += field(__atomic_load_n(&word, __ATOMIC_RELAXED));
+        return sum;
     }
     /// The modelled loads that took at least so many cycles.
     std::uint64_t loads_of(unsigned cycles) const {

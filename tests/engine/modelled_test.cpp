@@ -78,6 +78,11 @@ std::span<const EventRow> branch_events() {
     return std::span{events()}.first(kBranchEvents);
 }
 
+/// Those of caches and TLBs: the others.
+std::span<const EventRow> access_events() {
+    return std::span{events()}.subspan(branch_events().size());
+}
+
 std::string program_path(const std::string& name) {
     return ANYPERF_BINARY_DIR "/tests/programs/fixed/" + name;
 }
@@ -93,16 +98,21 @@ nlohmann::json stepped(const std::string& name, const Scratch& scratch) {
     return report.is_object() ? report.at("models") : nlohmann::json{};
 }
 
-/// The counts of the events, by their names, in CSV as `stat` writes it.
+/// The counts of the events, by their names, in CSV as `stat` writes it. `checks`: whether code compares accesses
+/// before it records them (ANYPERF_ENGINE_CHECKS).
 std::map<std::string, std::string> counted(const std::string& name, std::string_view machine, const Scratch& scratch,
-                                           std::span<const EventRow> rows = events()) {
+                                           std::span<const EventRow> rows = events(),
+                                           const std::string& checks = "never") {
     const auto file = scratch.path() / "counted.csv";
+    auto environment = usual_environment();
+    environment.push_back("ANYPERF_ENGINE_CHECKS=" + checks);
     std::string list;
     for (const EventRow& row : rows) list += (list.empty() ? "" : ",") + std::string(row.event);
     run({.words = {std::string{ANYPERF_BINARY_DIR} + "/bin/anyperf", "stat", "--virtual", "-i", "--deterministic",
                    "--machine", std::string(machine), "-x", ";", "-o", file.string(), "-e", list, "--",
                    program_path(name)},
-         .directory = {}});
+         .directory = {},
+         .environment = std::move(environment)});
     std::ifstream stream(file);
     std::map<std::string, std::string> counts;
     for (std::string line; std::getline(stream, line);) {
@@ -145,6 +155,9 @@ TEST_P(ModelledProgram, HasTheCountsOfASimulatorThatIsFedByStepsForEachMachine) 
         const auto alone = counted(GetParam(), preset.name, scratch_, branch_events());
         for (const EventRow& row : branch_events())
             EXPECT_EQ(alone.at(row.event), counts.at(row.event)) << preset.name << ", branches alone: " << row.event;
+        const auto checked = counted(GetParam(), preset.name, scratch_, access_events(), "always");
+        for (const EventRow& row : access_events())
+            EXPECT_EQ(checked.at(row.event), counts.at(row.event)) << preset.name << ", compared: " << row.event;
     }
 }
 

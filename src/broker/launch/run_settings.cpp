@@ -83,6 +83,17 @@ Result<std::uint32_t> traces_from() {
                            "give 1 for a trace of each block that runs again, or never");
 }
 
+/// ANYPERF_ENGINE_CHECKS, for tests: the value of RunHeader::checks.
+Result<std::uint32_t> checks() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_CHECKS");
+    if (wish == nullptr) return 0;
+    const std::string_view text{wish};
+    if (text == "always" || text == "never") return text == "always" ? run::kChecksAlways : run::kChecksNever;
+    return std::unexpected(Error{"cannot start the engine",
+                                 "ANYPERF_ENGINE_CHECKS=" + std::string{text} + " is neither always nor never",
+                                 "give one of them"});
+}
+
 /// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.
 Result<std::uint64_t> tuple_limit() {
     const char* const wish = std::getenv("ANYPERF_ENGINE_TUPLES");
@@ -225,6 +236,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.pair_returns = TRY(pair_returns());
     header.traces_from = TRY(traces_from());
     header.tuple_limit = TRY(tuple_limit());
+    header.checks = TRY(checks());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));
     if (options.stores) TRY(use_code_store(header));

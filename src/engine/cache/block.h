@@ -163,6 +163,12 @@ struct Block {
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
     std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none
 
+    /// If it is recorded: the number of its first RecordedSegment, before its marks. 0: none. The others follow.
+    std::uint32_t first_recorded() const {
+        std::uint32_t number = 0;
+        __builtin_memcpy(&number, marks - sizeof number, sizeof number);
+        return number;
+    }
     /// Where branches enter that make a step. Precondition: has_step_entry.
     std::uint8_t* step_entry() const { return host - (long_step_entry != 0 ? kLongStepBytes : kStepBytes); }
 

@@ -36,7 +36,8 @@ ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments) {
             .directions = branches.sites().directions(),
             .mispredictions = branches.conditional_mispredictions(),
             .resolved = 0,
-            .counted = 0};
+            .counted = 0,
+            .failed = 0};
 }
 
 /// Replays the whole records from `at` to `end`. The last one's branch went to `next`. Meanwhile the word at `end`
@@ -55,7 +56,9 @@ void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, std::
     while (at != end) {
         RecordedSegment* segment = segment_at(at);
         if (segment->replay != engine.cache.leave_replay) {
+            const std::uint64_t* const from = at;
             at = ReplayCode::run(engine, frame, at);
+            engine.modelling.repeats.recorded += static_cast<std::uint64_t>(at - from);
             continue;
         }
         replay.whole(*segment, at);
@@ -66,6 +69,7 @@ void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, std::
         if (segment->replays == ReplayCode::kWarm) ReplayCode::compile(engine, replay, *segment);
     }
     *end = word;
+    engine.modelling.repeats.failed += frame.failed;
 }
 
 /// The newest of the records.
@@ -90,6 +94,24 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
         if (records.last_ran == segment.instructions) replay.branch(segment, next);
     }
     replay.finish();
+}
+
+/// Moves what translated code has found to repeat into the counts of the models. Returns how many words records of it
+/// would have had.
+std::uint64_t take_repeated(Thread& thread) {
+    using models::Quantity;
+    run::LiveCounters& counters = thread.page.counters;
+    std::uint64_t words = 0;
+    for (std::uint64_t& word : counters.repeated) {
+        const std::uint64_t taken = word;
+        if (taken == 0) continue;
+        word = 0;
+        counters.modelled.add(Quantity::load_references, run::Repeated::loads(taken));
+        counters.modelled.add(Quantity::loads_from_l1, run::Repeated::loads(taken));
+        counters.modelled.add(Quantity::store_references, run::Repeated::stores(taken));
+        words += run::Repeated::words(taken);
+    }
+    return words;
 }
 
 std::uint64_t mispredictions(const Thread& thread) {
@@ -125,6 +147,9 @@ void feed_models(Thread& thread, std::uint64_t next) {
         // If all threads share one core, it counts for the thread that feeds it now.
         models->core.count_into(thread.page.counters.modelled);
         const std::uint64_t mispredicted = mispredictions(thread);
+        const std::uint64_t repeated = take_repeated(thread);
+        thread.engine->modelling.repeats.passed += repeated;
+        models->stalls.next_records(repeated);
         replay_all(thread, *models, next);
         models->noted_branches.mark(thread.recorded_branches);
         models->stalls.mispredicted(mispredictions(thread) - mispredicted);

@@ -36,13 +36,23 @@ const models::Machine& machine_of(const Engine& engine) {
     return engine.run->machine;
 }
 
+/// Whether translated code can compare accesses with the most recent ones. With one set, look-ups of two lines find the
+/// same entry.
+bool has_recent_in_thread(const models::Machine& machine) {
+    return !machine.one_core && machine.request == models::Request::line && machine.l1_data.sets > 1 &&
+           models::recent_places(machine).words <= x86_64::kRecentWords;
+}
+
 models::Core* new_core(Thread& thread, std::uint64_t& bytes) {
     const models::Machine& machine = machine_of(*thread.engine);
     models::SharedLevel& shared = *thread.engine->modelling.shared;
     const Room<models::Core> room{models::Core::words(machine)};
     if (room.start == nullptr) return nullptr;
     bytes = room.bytes;
-    return new (room.start) models::Core(machine, shared, thread.page.counters.modelled, room.words());
+    const models::RecentMemory recent = has_recent_in_thread(machine)
+                                            ? models::RecentMemory{.words = thread.recent, .owner = &thread}
+                                            : models::RecentMemory{};
+    return new (room.start) models::Core(machine, shared, thread.page.counters.modelled, room.words(), recent);
 }
 
 /// Makes what the threads of a process share. False if memory ran out.
@@ -125,12 +135,32 @@ void update_translations(Engine& engine) {
     counting.predicting = predicting;
     counting.recording = recording;
     counting.recording_accesses = accesses;
+    counting.checking =
+        accesses && !branches && engine.run->checks == run::kChecksAlways && has_recent_in_thread(machine_of(engine));
+    modelling.repeats.check(false);
     modelling.replays_branches = branches;
     counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
     engine.cache.remove_all();
 }
 
 }  // namespace
+
+void choose_recording(Thread& thread) {
+    Engine& engine = *thread.engine;
+    Modelling& modelling = engine.modelling;
+    x86_64::Counting& counting = engine.counting;
+    const bool can_check = counting.recording_accesses && !modelling.replays_branches && engine.run->checks == 0 &&
+                           has_recent_in_thread(machine_of(engine));
+    if (!can_check) return;
+    const LockGuard held{engine.cache.lock};
+    {
+        const LockGuard of_models{modelling.lock};
+        if (!modelling.repeats.should_change()) return;
+        counting.checking = !counting.checking;
+        modelling.repeats.check(counting.checking);
+    }
+    engine.cache.remove_all();
+}
 
 void touch_models(Thread& thread) {
     if (thread.models == nullptr) return;
@@ -139,6 +169,7 @@ void touch_models(Thread& thread) {
         for (std::size_t at = 0; at < bytes; at += kPageBytes) start[at] = start[at];
     };
     touch(thread.records.words, sizeof thread.records.words);
+    touch(thread.recent, sizeof thread.recent);
     if (thread.engine->counting.predicting) touch(thread.predictors, sizeof thread.predictors);
 }
 

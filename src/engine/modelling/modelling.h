@@ -49,6 +49,10 @@ inline void drain_records(Thread& thread, std::uint64_t next) {
         feed_models(thread, next);
 }
 
+/// After drain_records() of a full buffer, and outside of the cache: has code compare accesses before it records them,
+/// or not, whichever is faster for this program.
+void choose_recording(Thread& thread);
+
 /// Feeds the models with an instruction that has run outside of any block (Routines::run_in_place). `before`: the
 /// registers with which it began.
 void model_instruction(Thread& thread, const x86_64::Registers& before);

@@ -1,7 +1,7 @@
 #include "engine/modelling/replay_calls.h"
 
-#include "engine/modelling/access_groups.h"
 #include "engine/modelling/replay.h"
+#include "engine/x86_64/accesses/access_groups.h"
 
 namespace anyperf::engine {
 

@@ -5,12 +5,12 @@
 
 #include "engine/engine.h"
 #include "engine/freestanding/pages.h"
-#include "engine/modelling/access_groups.h"
 #include "engine/modelling/replay.h"
 #include "engine/modelling/replay_calls.h"
 #include "engine/modelling/replay_emitter.h"
 #include "engine/modelling/segment_code.h"
 #include "engine/modelling/write_routines.h"
+#include "engine/x86_64/accesses/access_groups.h"
 
 namespace anyperf::engine {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/x86_64/translate/emitter.h"
+#include "models/caches/core.h"
 
 namespace anyperf::engine {
 
@@ -26,6 +27,25 @@ class ReplayEmitter : public x86_64::Emitter {
     void cmp_memory(Register reg, Register base, std::int64_t displacement) {
         memory(true, 0x3b, reg, base, displacement);
     }
+    // The next three are of an entry of a table of ShortPath: of the thread, or of the core, which rbx has.
+
+    /// cmp reg, [entry of this number]
+    void cmp_entry(Register reg, const models::ShortPath::Table& table, std::uint64_t number) {
+        const std::int64_t at = table.entries + static_cast<std::int64_t>(8 * (number & table.mask));
+        if (!table.apart) return cmp_memory(reg, x86_64::rbx, at);
+        byte(0x65), byte(reg >= 8 ? 0x4c : 0x48), byte(0x3b), byte(static_cast<std::uint8_t>((reg & 7) << 3 | 4));
+        byte(0x25), u32(static_cast<std::uint32_t>(at));
+    }
+    /// cmp reg, [entry number `index`]
+    void cmp_entry_at(Register reg, const models::ShortPath::Table& table, Register index) {
+        if (!table.apart) return cmp_indexed(reg, x86_64::rbx, index, table.entries);
+        entry(0x3b, reg, index, table);
+    }
+    /// mov [entry number `index`], from
+    void store_entry_at(Register from, const models::ShortPath::Table& table, Register index) {
+        if (!table.apart) return store_indexed(from, x86_64::rbx, index, table.entries);
+        entry(0x89, from, index, table);
+    }
     void add_memory(Register to, Register base, std::int64_t displacement) {
         memory(true, 0x03, to, base, displacement);
     }
@@ -35,6 +55,7 @@ class ReplayEmitter : public x86_64::Emitter {
     void add_to_memory(Register from, Register base, std::int64_t displacement) {
         memory(true, 0x01, from, base, displacement);
     }
+    void inc_memory(Register base, std::int64_t displacement) { memory(true, 0xff, 0, base, displacement); }
     /// mov to, [base + 8 * index + displacement]
     void load_indexed(Register to, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x8b, to, base, index, 3, displacement);
@@ -156,6 +177,11 @@ class ReplayEmitter : public x86_64::Emitter {
     void rex(bool wide, unsigned reg, unsigned rm) {
         const unsigned value = 0x40U | (wide ? 8U : 0U) | (reg >= 8 ? 4U : 0U) | (rm >= 8 ? 1U : 0U);
         if (value != 0x40) byte(static_cast<std::uint8_t>(value));
+    }
+    void entry(std::uint8_t opcode, unsigned reg, unsigned index, const models::ShortPath::Table& table) {
+        byte(0x65), byte(static_cast<std::uint8_t>(0x48 | (reg >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0)));
+        byte(opcode), byte(static_cast<std::uint8_t>((reg & 7) << 3 | 4));
+        byte(static_cast<std::uint8_t>(0xc5 | (index & 7) << 3)), u32(static_cast<std::uint32_t>(table.entries));
     }
     void registers(bool wide, std::uint8_t opcode, unsigned reg, unsigned rm) {
         rex(wide, reg, rm), byte(opcode), byte(static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (rm & 7)));

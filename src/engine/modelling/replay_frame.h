@@ -27,6 +27,7 @@ struct ReplayFrame {
     std::uint64_t resolved;  ///< cycles that the branches waited for that this code has found mispredicted
     /// Fetches, loads and stores of segments as if all repeated, in fields of kField bits.
     std::uint64_t counted;
+    std::uint64_t failed;  ///< look-ups that have failed
 };
 
 }  // namespace anyperf::engine

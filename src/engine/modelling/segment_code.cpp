@@ -121,7 +121,7 @@ void SegmentCode::write_look_up_known(const AccessGroup& group, Jumps& failed) {
     const auto address = static_cast<std::uint64_t>(group.lowest);
     const auto look_up = [&](const models::ShortPath::Table& table, std::uint64_t number) {
         out_.mov(rax, number);
-        out_.cmp_memory(rax, rbx, table.entries + static_cast<std::int64_t>(8 * (number & table.mask)));
+        out_.cmp_entry(rax, table, number);
         jump_to(failed, Condition::not_equal);
     };
     look_up(group.modifies ? path_.data.modified : path_.data.lines, address >> path_.line_shift);
@@ -142,7 +142,7 @@ void SegmentCode::write_look_up_line(const AccessGroup& group, Jumps& failed) {
     out_.shr32(rcx, path_.line_shift);
     out_.shr(rdx, path_.line_shift);
     out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-    out_.cmp_indexed(rdx, rbx, rcx, table.entries);
+    out_.cmp_entry_at(rdx, table, rcx);
     jump_to(failed, Condition::not_equal);
     write_page(failed);
 }
@@ -158,7 +158,7 @@ void SegmentCode::write_look_up_lines(const AccessGroup& group, Jumps& failed) {
         out_.shr(rdx, path_.line_shift);
         out_.mov32(rcx, rdx);
         out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-        out_.cmp_indexed(rdx, rbx, rcx, table.entries);
+        out_.cmp_entry_at(rdx, table, rcx);
         jump_to(failed, Condition::not_equal);
     };
     out_.test32_immediate(rax, group.alignment - 1);
@@ -180,11 +180,11 @@ void SegmentCode::write_page(Jumps& failed) {
     const models::ShortPath::Table& table = path_.data.pages;
     if (path_.line_shift < models::Core::kPageShift) out_.shr(rdx, models::Core::kPageShift - path_.line_shift);
     if (table.mask == 0) {
-        out_.cmp_memory(rdx, rbx, table.entries);
+        out_.cmp_entry(rdx, table, 0);
     } else {
         out_.mov32(rcx, rdx);
         out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-        out_.cmp_indexed(rdx, rbx, rcx, table.entries);
+        out_.cmp_entry_at(rdx, table, rcx);
     }
     jump_to(failed, Condition::not_equal);
 }
@@ -216,7 +216,7 @@ void SegmentCode::write_fetch(unsigned index) {
         fetch = {.jumps = {}, .index = index, .address = addresses[i], .back = nullptr};
         const auto look_up = [&](const models::ShortPath::Table& table, std::uint64_t number) {
             out_.mov(rax, number);
-            out_.cmp_memory(rax, rbx, table.entries + static_cast<std::int64_t>(8 * (number & table.mask)));
+            out_.cmp_entry(rax, table, number);
             jump_to(fetch.jumps, Condition::not_equal);
         };
         look_up(path_.code.lines, addresses[i] >> path_.line_shift);
@@ -261,6 +261,7 @@ void SegmentCode::write_one(unsigned index) {
     if (group != nullptr && !in_rax) bind(failed_[index]);
     write_address(access, access.displacement);
     if (in_rax) bind(failed_[index]);
+    if (group != nullptr) out_.inc_memory(rbp, offsetof(Frame, failed));
     out_.mov(rsi, address_of(&access));
     out_.lea(rdx, rax, access.bytes - 1);
     out_.call_near(access.kind == Kind::load    ? routines_.load
@@ -291,6 +292,7 @@ void SegmentCode::write_failed_fetches() {
     for (unsigned i = 0; i < fetch_count_; ++i) {
         const Fetch& fetch = fetches_[i];
         bind(fetch.jumps);
+        out_.inc_memory(rbp, offsetof(Frame, failed));
         out_.mov(rax, fetch.address);
         out_.mov(rsi, address_of(first_ + fetch.index));
         out_.call_near(routines_.fetch);

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "engine/modelling/access_groups.h"
 #include "engine/modelling/access_routines.h"
 #include "engine/modelling/branch_code.h"
 #include "engine/modelling/replay.h"
 #include "engine/modelling/replay_emitter.h"
 #include "engine/modelling/state.h"
+#include "engine/x86_64/accesses/access_groups.h"
 #include "models/caches/core.h"
 
 namespace anyperf::engine {

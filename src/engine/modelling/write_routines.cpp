@@ -69,7 +69,7 @@ const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
     out.shr(r10, kStateBits);
     out.mov32(r11, r10);
     out.and32(r11, set_mask);
-    out.store_indexed(r10, rbx, r11, level.pages.entries);
+    out.store_entry_at(r10, level.pages, r11);
     out.pop(rdx);
     out.clc();
     out.ret();
@@ -191,10 +191,10 @@ class Routine {
     //   modify: cmp LINES(rbx,rdi,8), rcx ; je misses          it does not train the prefetcher
     /// Jumps if the line is the most recent one of its set, and modified if it has to be.
     std::uint8_t* write_recent() {
-        out_.cmp_indexed(rcx, rbx, rdi, (modifies_ ? level_.modified : level_.lines).entries);
+        out_.cmp_entry_at(rcx, modifies_ ? level_.modified : level_.lines, rdi);
         std::uint8_t* const recent = out_.jcc_far(Condition::equal);
         if (modifies_ && follows_) {
-            out_.cmp_indexed(rcx, rbx, rdi, level_.lines.entries);
+            out_.cmp_entry_at(rcx, level_.lines, rdi);
             miss_if(Condition::equal);
         }
         return recent;
@@ -208,7 +208,7 @@ class Routine {
         out_.shr(r10, models::Core::kPageShift);
         out_.mov32(r11, r10);
         out_.and32(r11, static_cast<std::uint32_t>(level_.pages.mask));
-        out_.cmp_indexed(r10, rbx, r11, level_.pages.entries);
+        out_.cmp_entry_at(r10, level_.pages, r11);
         OtherPage& other = other_pages_[other_page_count_++];
         other.from = out_.jcc_far(Condition::not_equal);
         other.back = out_.at();
@@ -247,13 +247,13 @@ class Routine {
 
     /// The line is its set's most recent. r9 is `modified` if it is modified.
     void write_recent_line(std::uint32_t modified) {
-        out_.store_indexed(rcx, rbx, rdi, level_.lines.entries);
+        out_.store_entry_at(rcx, level_.lines, rdi);
         if (fetches_code_) return;
-        if (modifies_) return out_.store_indexed(rcx, rbx, rdi, level_.modified.entries);
+        if (modifies_) return out_.store_entry_at(rcx, level_.modified, rdi);
         out_.mov(rdx, ~std::uint64_t{0});
         out_.cmp(r9, modified);
         out_.cmov(Condition::equal, rdx, rcx);
-        out_.store_indexed(rdx, rbx, rdi, level_.modified.entries);
+        out_.store_entry_at(rdx, level_.modified, rdi);
     }
 
     // What Core::hits_data() does if the cache is of LRU. The page is the most recent one already: a miss, too, makes
@@ -394,7 +394,7 @@ class Routine {
         out_.shr(r8, path_.line_shift);
         out_.mov32(rdi, r8);
         out_.and32(rdi, static_cast<std::uint32_t>(level_.lines.mask));
-        out_.cmp_indexed(r8, rbx, rdi, level_.lines.entries);
+        out_.cmp_entry_at(r8, level_.lines, rdi);
         out_.jcc(Condition::equal, near_);
         if (is_ordered()) {
             write_ordered_find();

@@ -66,15 +66,15 @@ std::size_t Core::words(const Machine& machine) {
            TlbArray::words(machine.code_tlb) + TlbArray::words(machine.code_tlb_large) +
            TlbArray::words(machine.data_tlb) + TlbArray::words(machine.data_tlb_large) +
            TlbArray::words(machine.second_tlb) + TlbArray::words(machine.second_code_tlb) +
-           Recent::words(machine.l1_code.sets) + RecentLines::words(machine.l1_data.sets) +
-           Recent::words(machine.code_tlb.sets()) + Recent::words(machine.data_tlb.sets());
+           recent_places(machine).words;
 }
 
-Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory)
+Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory, RecentMemory recent)
     : machine_(machine),
       shared_(shared),
       counts_(&counts),
       stride_(machine.line_bytes()),
+      recent_owner_(recent.owner),
       line_shift_(static_cast<unsigned>(std::countr_zero(machine.line_bytes()))) {
     Parts parts(memory);
     l1_code_ = Cache(machine.l1_code, parts.take(Cache::words(machine.l1_code)));
@@ -88,19 +88,24 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     };
     code_tlb_ = Tlb(first(machine.code_tlb, machine.code_tlb_large), second_of_code);
     data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large), &second_tlb_);
-    const auto recent = [&parts](std::uint32_t sets) { return Recent(sets, parts.take(Recent::words(sets))); };
-    recent_code_ = recent(machine.l1_code.sets);
-    recent_data_ = RecentLines(machine.l1_data.sets, parts.take(RecentLines::words(machine.l1_data.sets)));
-    recent_code_pages_ = recent(machine.code_tlb.sets());
-    recent_data_pages_ = recent(machine.data_tlb.sets());
+    const RecentPlaces places = recent_places(machine);
+    std::uint64_t* const words = recent.words != nullptr ? recent.words : parts.take(places.words);
+    recent_code_ = Recent(machine.l1_code.sets, words + places.code.first);
+    recent_data_ = RecentLines(machine.l1_data.sets, words + places.data.first);
+    recent_code_pages_ = Recent(machine.code_tlb.sets(), words + places.code_pages.first);
+    recent_data_pages_ = Recent(machine.data_tlb.sets(), words + places.data_pages.first);
 }
 
 ShortPath Core::short_path() const {
     const auto offset_of = [this](const void* part) {
         return static_cast<const char*>(part) - reinterpret_cast<const char*>(this);
     };
+    const void* const owner = recent_owner_ != nullptr ? recent_owner_ : this;
     const auto table = [&](const Recent& recent) {
-        return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
+        const auto* const entries = reinterpret_cast<const char*>(recent.entries());
+        return ShortPath::Table{.entries = entries - static_cast<const char*>(owner),
+                                .mask = recent.mask(),
+                                .apart = recent_owner_ != nullptr};
     };
     // By the rule of cachegrind no line is modified, so generated code leaves all accesses of data to hits_data().
     const bool has_states = machine_.request == Request::line;

@@ -58,8 +58,9 @@ class SharedLevel;
 /// does the same. Equal for all cores of a machine whose memory follows their object at the same distance.
 struct ShortPath {
     struct Table {
-        std::int64_t entries;  ///< words as in recent.h
+        std::int64_t entries;  ///< words as in recent.h; from the start of RecentMemory::owner, if there is one
         std::uint64_t mask;    ///< of the number: its entry
+        bool apart;            ///< there is an owner
     };
     struct Level {
         Table lines;     ///< the most recent lines
@@ -75,10 +76,41 @@ struct ShortPath {
     unsigned line_shift;
 };
 
+/// Where the most recent lines and pages of a core are kept: apart from its other memory, so that translated code finds
+/// them. recent_places() says in which order.
+struct RecentMemory {
+    std::uint64_t* words = nullptr;  ///< null: with the other memory
+    const void* owner = nullptr;
+};
+
+/// The places of the tables of recent.h in RecentMemory, by the number of their first word.
+struct RecentPlaces {
+    struct Table {
+        std::size_t first;
+        std::uint64_t mask;
+    };
+    Table code, data, modified, code_pages, data_pages;
+    std::size_t words;
+};
+constexpr RecentPlaces recent_places(const Machine& machine) {
+    RecentPlaces places{};
+    const auto take = [&places](std::uint32_t sets) {
+        const std::size_t first = places.words;
+        places.words += Recent::words(sets);
+        return RecentPlaces::Table{first, sets == 0 ? 0U : sets - 1U};
+    };
+    places.code = take(machine.l1_code.sets);
+    places.data = take(machine.l1_data.sets);
+    places.modified = take(machine.l1_data.sets);
+    places.code_pages = take(machine.code_tlb.sets());
+    places.data_pages = take(machine.data_tlb.sets());
+    return places;
+}
+
 /// One core. It uses memory of the caller: words(machine) words, all 0, which outlive it.
 class Core {
   public:
-    Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory);
+    Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory, RecentMemory recent = {});
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
 
@@ -241,6 +273,7 @@ class Core {
     RecentLines recent_data_;
     Recent recent_code_pages_;  ///< of 4 KiB
     Recent recent_data_pages_;
+    const void* recent_owner_;  ///< null: the object itself
     unsigned line_shift_;
     std::uint32_t code_losses_ = 0;
 };

@@ -1,5 +1,5 @@
 // access_groups_test.cpp: which accesses of a segment one look-up serves, and where what fails goes on.
-#include "engine/modelling/access_groups.h"
+#include "engine/x86_64/accesses/access_groups.h"
 
 #include <gtest/gtest.h>
 

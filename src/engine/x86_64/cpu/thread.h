@@ -54,6 +54,10 @@ inline constexpr std::size_t kReturnPads = 4096;
 /// The memory of the branch predictors that translated code can use itself (translate/predict.h).
 inline constexpr std::size_t kPredictorWords = models::Branches::words(models::BranchUnit{});
 
+/// Room for the most recent lines and pages of a core (models/caches/recent.h). A larger core has them in its own
+/// memory.
+inline constexpr std::size_t kRecentWords = 2048;
+
 /// Words that count how often blocks are executed, by the low bits of their numbers (traces/trace.cpp).
 inline constexpr std::size_t kHeatWords = 4096;
 
@@ -174,6 +178,9 @@ struct Thread {
     /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];
+    /// Read by translated code while it compares accesses with them (x86_64/accesses/check_accesses.cpp). Other
+    /// threads write it, too, under the models' lock: they take lines away.
+    alignas(64) std::uint64_t recent[kRecentWords];
     /// Read and written by translated code while branches are predicted there. Its pages are touched only then.
     alignas(4096) std::uint64_t predictors[kPredictorWords];
 };

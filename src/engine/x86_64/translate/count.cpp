@@ -114,6 +114,7 @@ void Translation::compute_costs() {
 /// has no prologue.
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     plan_.capture_count = plan_.next_capture = 0;
+    plan_.segment = 0;
     lent_ = rsp;
     if (!counting_.on()) return;
     run::Tuple tuple = tuple_of(first);
@@ -121,7 +122,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     if (instructions == 0) return;
     block_->counted = counting_.open;
     block_->budgeted = counting_.budgeted;
-    if (counting_.recording) plan_recording(first, pc);
+    if (counting_.recording) plan_recording(first, pc, loaded_by(first));
     const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, tail_from(first), code_pages());
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % run::kLanes;
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
@@ -129,7 +130,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
         emit_charge(instructions, flags_dead, budget_payload);
         instructions = 0;
     }
-    if (counting_.recording) emit_record(flags_dead, budget_payload);
+    if (counting_.recording) begin_part(first, pc, flags_dead, budget_payload);
     emit_additions(additions_of(tuple), flags_dead, first);
 }
 

@@ -288,6 +288,50 @@ class Emitter {
         byte(static_cast<std::uint8_t>(0x85 | ((index & 7) << 3))), u32(displacement);
     }
 
+    // The next ones take any registers; an index is not rsp.
+
+    /// lea to, [base + (index << scale) + displacement]. rsp as index: none.
+    void lea_address(Register to, Register base, Register index, unsigned scale, std::int32_t displacement) {
+        byte(static_cast<std::uint8_t>(0x48 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0) | (base >= r8 ? 1 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(0x84 | (to & 7) << 3));
+        byte(static_cast<std::uint8_t>(scale << 6 | (index & 7) << 3 | (base & 7)));
+        u32(static_cast<std::uint32_t>(displacement));
+    }
+    /// lea to, [(index << scale) + displacement]
+    void lea_index(Register to, Register index, unsigned scale, std::int32_t displacement) {
+        byte(static_cast<std::uint8_t>(0x48 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(0x04 | (to & 7) << 3));
+        byte(static_cast<std::uint8_t>(scale << 6 | (index & 7) << 3 | 5)),
+            u32(static_cast<std::uint32_t>(displacement));
+    }
+    void shift_right(Register reg, unsigned count) {
+        byte(reg >= r8 ? 0x49 : 0x48), byte(0xc1), byte(pair(rbp, reg)), byte(static_cast<std::uint8_t>(count));
+    }
+    void mask32(Register reg, std::uint32_t bits) {  // and r32, imm32
+        if (reg >= r8) byte(0x41);
+        byte(0x81), byte(pair(rsp, reg)), u32(bits);
+    }
+    void test_bits32(Register reg, std::uint32_t bits) {  // test r32, imm32
+        if (reg >= r8) byte(0x41);
+        byte(0xf7), byte(pair(rax, reg)), u32(bits);
+    }
+    /// mov r32, r32: clears the upper half.
+    void copy32(Register to, Register from) {
+        if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (from >= r8 ? 4 : 0) | (to >= r8 ? 1 : 0)));
+        byte(0x89), byte(pair(from, to));
+    }
+    void cmp_gs(Register reg, std::size_t offset) { gs_form(0x3b, reg, offset, true); }
+    void add_to_gs(Register reg, std::size_t offset) { gs_form(0x01, reg, offset, true); }
+    void sub_from_gs(Register reg, std::size_t offset) { gs_form(0x29, reg, offset, true); }
+    void cmp_gs_by_index(Register reg, Register index, std::size_t offset) {  // cmp reg, gs:[8 * index + offset]
+        byte(0x65), byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0)));
+        byte(0x3b), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4));
+        byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3))), u32(static_cast<std::uint32_t>(offset));
+    }
+    void cmp_gs32(std::size_t offset, std::int32_t value) {  // cmp dword gs:[offset], imm32
+        four(0x65, 0x81, 0x3c, 0x25), u32(static_cast<std::uint32_t>(offset)), u32(static_cast<std::uint32_t>(value));
+    }
+
     /// A short jump forward. Pass the result to bind() at its target, at most 127 bytes ahead.
     std::uint8_t* jrcxz_forward() { return short_forward(0xe3); }
     std::uint8_t* jmp_forward() { return short_forward(0xeb); }

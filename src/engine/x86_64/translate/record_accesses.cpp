@@ -14,6 +14,9 @@
 // The record of a segment that is left in the middle has its full length. recover.h notes how many of the segment's
 // instructions have run (RecordStream::last_ran).
 //
+// Code that compares accesses first (accesses/check_accesses.cpp) captures no register: where the segment needs one
+// that it has set, a part with a record of its own begins.
+//
 // While only branch predictors are modelled, a record is the number of its segment.
 //
 // LIMITS. The elements of gathers and scatters are not recorded: their addresses are in vector registers.
@@ -118,12 +121,19 @@ std::uint8_t Translation::capture(unsigned reg, bool after) {
 /// word, shifted left by `scale`, is added to `displacement`.
 std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsigned scale) {
     RecordingPlan::Known& known = plan_.known[reg];
+    if (!known.valid && counting_.checking) {
+        plan_.unknown = true;
+        return 0;
+    }
     if (!known.valid) return capture(reg, false);
     if (known.word == 0) {
         std::size_t used = 0;
         for (const std::uint8_t word : plan_.at_start) used += word != 0 ? 1 : 0;
         // One register of kHolders must be left to hold the record's address while the others are stored.
-        if (used == kMostAtStart || plan_.words >= RecordingPlan::kMostWords) return capture(reg, false);
+        if (used == kMostAtStart || plan_.words >= RecordingPlan::kMostWords) {
+            plan_.unknown = counting_.checking;
+            return counting_.checking ? std::uint8_t{0} : capture(reg, false);
+        }
         plan_.at_start[reg] = known.word = plan_.words++;
     }
     displacement += known.delta << scale;
@@ -304,35 +314,69 @@ void Translation::plan_instruction(std::size_t index, std::uint64_t address) {
     follow_registers(instruction, code);
 }
 
-void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
+/// As if the segment had run before: a loop that follows a list has loaded the pointer in its last round.
+RegisterSet Translation::loaded_by(std::size_t first) const {
+    RegisterSet loaded = 0;
+    const std::size_t end = decoded_.segment_end(first);
+    for (std::size_t i = first; i < end; ++i) loaded = loaded_after(decoded_.instructions[i], loaded);
+    return loaded;
+}
+
+/// Plans the accesses of the instruction. False if it must begin a part of its own, because it needs a register that
+/// this part has set, or because its accesses can't be checked: then nothing has changed.
+bool Translation::plan_within_part(std::size_t index, std::uint64_t pc) {
+    if (!counting_.checking) {
+        plan_instruction(index, pc);
+        return true;
+    }
+    RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
+    const RecordedSegment before = segment;
+    const auto known = plan_.known;
+    const auto at_start = plan_.at_start;
+    const std::uint8_t words = plan_.words;
+    plan_.unknown = false;
+    plan_instruction(index, pc);
+    plan_.unchecked = !can_check(before.accesses);
+    if ((!plan_.unknown && !plan_.unchecked) || index == plan_.first) return true;
+    segment = before;
+    plan_.known = known;
+    plan_.at_start = at_start;
+    plan_.words = words;
+    plan_.capture_count = 0;
+    plan_.unchecked = false;
+    return false;
+}
+
+void Translation::plan_recording(std::size_t first, std::uint64_t pc, RegisterSet loaded) {
     plan_ = {};
-    plan_.first = first;
+    plan_.first = plan_.end = first;
+    plan_.loaded = loaded;
     plan_.segment = cache_.recorded_segments.allocate();
     if (plan_.segment == 0) {
         out_of_records_ = true;
         return;
     }
+    if (first_recorded_ == 0) first_recorded_ = plan_.segment;
     RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
     segment.pc = pc;
     segment.replay = cache_.leave_replay;
     segment.block = id_;
     segment.first = first & 0x7fU;
     const std::size_t end = decoded_.segment_end(first);
-    // As if the segment had run before: a loop that follows a list has loaded the pointer in its last round.
-    for (std::size_t i = first; i < end; ++i) plan_.loaded = loaded_after(decoded_.instructions[i], plan_.loaded);
     unsigned instructions = 0;
-    for (std::size_t i = first; i < end; ++i) {
+    for (std::size_t i = first; i < end && !plan_.unchecked; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
         // model_instruction() feeds the models with it after it has run.
         if (runs_in_place(instruction)) break;
         plan_.offset = static_cast<std::uint16_t>(pc - segment.pc);
-        if (counting_.recording_accesses) plan_instruction(i, pc);
+        if (counting_.recording_accesses && !plan_within_part(i, pc)) break;
         plan_.loaded = loaded_after(instruction, plan_.loaded);
         segment.last = static_cast<unsigned>(instruction.control) & 0x1fU;
         segment.last_bytes = instruction.length & 0xfU;
         ++instructions;
         pc += instruction.length;
     }
+    plan_.end = first + instructions;
     segment.bytes = (pc - segment.pc) & 0x3ffU;
     segment.instructions = instructions & 0x7fU;
     segment.resolving = costs_[end - 1].resolving;
@@ -345,31 +389,39 @@ std::size_t Translation::offset_of_word(std::uint8_t word) const {
 }
 
 /// Makes room for the record and moves RecordStream::top to the record's end, which `holder` has afterwards; it is
-/// spilled. Without room the thread exits as at the end of its budget. Precondition: unless the flags are dead,
-/// `holder` is rcx.
-void Translation::emit_room_check(bool flags_dead, Register holder, std::uint32_t budget_payload) {
+/// spilled. Without room the thread exits as at the end of its budget; a record that does not begin a segment always
+/// has room. Precondition: unless the flags are dead, `holder` is rcx.
+void Translation::emit_room_check(Emitter& code, bool flags_dead, Register holder, std::uint32_t budget_payload) {
     // `top` counts up from a negative number to 0, so the sign says whether the record fits: no comparison is needed.
     const auto bytes = static_cast<std::int32_t>(sizeof(std::uint64_t) * plan_.words);
-    spill(holder);
-    hot_.load_gs(holder, kTop);
-    std::uint8_t* const full = cold_.at();
-    cold_.load_gs(holder, offsetof(Thread, spill) + std::size_t{8} * holder);
-    exit_stub(ExitReason::budget, budget_payload);
-    if (flags_dead) {
-        hot_.add(holder, bytes);
-        hot_.jcc(Condition::no_sign, full);
+    const bool begins_segment = plan_.begins_segment;
+    const std::uint8_t* full = nullptr;
+    if (begins_segment) {
+        std::uint8_t* const over = &code == &cold_ ? cold_.jmp_far_forward() : nullptr;
+        full = cold_.at();
+        cold_.load_gs(holder, offsetof(Thread, spill) + std::size_t{8} * holder);
+        exit_stub(ExitReason::budget, budget_payload);
+        if (over != nullptr) cold_.bind_far(over);
+    }
+    code.store_gs(holder, offsetof(Thread, spill) + std::size_t{8} * holder);
+    code.load_gs(holder, kTop);
+    if (!begins_segment) {
+        code.lea(holder, holder, bytes);
+    } else if (flags_dead) {
+        code.add(holder, bytes);
+        code.jcc(Condition::no_sign, full);
     } else {
         // The upper half of a negative `top` is all ones; adding 1 gives zero, which jrcxz tests without a flag.
-        hot_.lea(rcx, rcx, bytes);
-        hot_.store_gs(rcx, kNextTop);
-        hot_.load_gs32(rcx, kNextTop + 4);
-        hot_.lea32(rcx, rcx, 1);
-        std::uint8_t* const fits = hot_.jrcxz_forward();
-        hot_.jmp(full);
-        hot_.bind(fits);
-        hot_.load_gs(rcx, kNextTop);
+        code.lea(rcx, rcx, bytes);
+        code.store_gs(rcx, kNextTop);
+        code.load_gs32(rcx, kNextTop + 4);
+        code.lea32(rcx, rcx, 1);
+        std::uint8_t* const fits = code.jrcxz_forward();
+        code.jmp(full);
+        code.bind(fits);
+        code.load_gs(rcx, kNextTop);
     }
-    hot_.store_gs(holder, kTop);
+    code.store_gs(holder, kTop);
 }
 
 /// A register whose value the record does not have at its start.
@@ -386,22 +438,23 @@ Register Translation::record_holder() const {
 ///   movq $SEGMENT, %gs:W0(H)     mov  R, %gs:WN(H)   for each register R    mov  %gs:SPILL+H, H
 ///
 /// With live flags the room check needs rcx, so if the record has that, another register takes its place.
-void Translation::emit_record(bool flags_dead, std::uint32_t budget_payload) {
+void Translation::emit_record(Emitter& code, bool flags_dead, std::uint32_t budget_payload) {
     if (plan_.segment == 0) return;
+    const auto slot = [](Register reg) { return offsetof(Thread, spill) + std::size_t{8} * reg; };
     const Register last = record_holder();
     Register holder = flags_dead ? last : rcx;
-    emit_room_check(flags_dead, holder, budget_payload);
+    emit_room_check(code, flags_dead, holder, budget_payload);
     if (plan_.at_start[holder] != 0) {
-        unspill(holder);
+        code.load_gs(holder, slot(holder));
         holder = last;
-        spill(holder);
-        hot_.load_gs(holder, kTop);
+        code.store_gs(holder, slot(holder));
+        code.load_gs(holder, kTop);
     }
-    hot_.mov_gs_at(holder, offset_of_word(0), RecordedSegment::first_word(plan_.segment));
+    code.mov_gs_at(holder, offset_of_word(0), RecordedSegment::first_word(plan_.segment));
     for (unsigned reg = 0; reg < kRegisters; ++reg)
         if (plan_.at_start[reg] != 0)
-            hot_.store_gs_at(static_cast<Register>(reg), holder, offset_of_word(plan_.at_start[reg]));
-    unspill(holder);
+            code.store_gs_at(static_cast<Register>(reg), holder, offset_of_word(plan_.at_start[reg]));
+    code.load_gs(holder, slot(holder));
 }
 
 /// Writes the registers that are captured before, or after, instruction `index`.

@@ -44,6 +44,12 @@ struct RecordingPlan {
     std::size_t first = 0;          ///< index in the block of the segment's first instruction
     std::size_t index = 0;          ///< in the block, of the instruction that is being planned
     std::uint16_t offset = 0;       ///< of that instruction, from the segment's start
+    std::size_t end = 0;            ///< index in the block after its last instruction
+
+    // While accesses are checked (check_accesses.cpp).
+    bool unknown = false;  ///< the planned instruction needs a register that the part has set
+    bool begins_segment = true;
+    bool unchecked = false;  ///< it is one instruction whose accesses can't be checked
 };
 
 }  // namespace anyperf::engine::x86_64

@@ -3,6 +3,7 @@
 #include "engine/x86_64/translate/recover.h"
 
 #include "engine/cache/packed_marks.h"
+#include "engine/engine.h"
 #include "engine/exact/exact.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -51,13 +52,56 @@ void restore_lent(const Thread& thread, const BlockPosition& place, Registers& r
 
 namespace {
 
-/// Notes how many instructions of the segment at `place` have run. Its record is the thread's newest.
+/// The number of the recorded part of the block that has the instruction with this index; 0: none.
+std::uint32_t part_at(Cache& cache, const Block& block, std::size_t index) {
+    const BlockId id = cache.blocks.number_of(block);
+    for (std::uint32_t number = block.first_recorded(); number != 0 && number <= cache.recorded_segments.used();
+         ++number) {
+        const RecordedSegment& part = cache.recorded_segments[number];
+        if (part.block != id) return 0;
+        if (index - part.first < part.instructions) return number;
+    }
+    return 0;
+}
+
+/// The number of the part of the thread's newest record.
+std::uint32_t newest_part(Cache& cache, const RecordStream& records) {
+    const std::uint64_t* const end = records.words + (records.top - RecordStream::kEmpty) / 8;
+    std::uint32_t number = 0;
+    for (const std::uint64_t* at = records.words; at < end; at += cache.recorded_segments[number].words)
+        number = RecordedSegment::number_of(*at);
+    return number;
+}
+
+/// The part's prologue has found that all its accesses repeat: those of the instruction at `place` and of the ones
+/// after it have not happened.
+void uncount_repeated(Thread& thread, const RecordedSegment& part, const BlockPosition& place) {
+    using models::Quantity;
+    models::Counts& counts = thread.page.counters.modelled;
+    for (unsigned i = 0; i < part.accesses; ++i) {
+        const RecordedAccess& access = thread.engine->cache.recorded_accesses[part.first_access + i];
+        if (access.kind == RecordedAccess::Kind::fetch || access.offset < place.pc - part.pc) continue;
+        const bool stores = access.kind == RecordedAccess::Kind::store;
+        counts.add(stores ? Quantity::store_references : Quantity::load_references, ~std::uint64_t{0});
+        if (!stores) counts.add(Quantity::loads_from_l1, ~std::uint64_t{0});
+    }
+}
+
+/// Notes how many instructions of the part at `place` have run, if its record is the thread's newest. If nothing is
+/// recorded its accesses repeat.
 void note_ran(Thread& thread, const BlockPosition& place) {
     if (!place.block->recorded || place.index == place.block->instructions) return;
-    const Marks marks{*place.block};
-    std::size_t first = place.index;
-    while (first > 0 && marks[first].begins_segment == 0) --first;
-    thread.records.last_ran = static_cast<std::uint8_t>(place.index - first);
+    Cache& cache = thread.engine->cache;
+    const std::uint32_t number = part_at(cache, *place.block, place.index);
+    if (number == 0) return;
+    const RecordedSegment& part = cache.recorded_segments[number];
+    const std::size_t ran = place.index - part.first;
+    if (thread.records.top != RecordStream::kEmpty) {
+        if (newest_part(cache, thread.records) == number) thread.records.last_ran = static_cast<std::uint8_t>(ran);
+        return;
+    }
+    const bool has_begun = ran != 0 || !place.exact || mark_at(*place.block, place.index).begins_segment != 0;
+    if (has_begun) uncount_repeated(thread, part, place);
 }
 
 /// Notes that the segment of the instruction at `place` is left there: its cell has counted the whole segment.

@@ -99,14 +99,18 @@ bool Translation::begin_block(std::uint16_t limit) {
 /// Packs the marks into a record, after the pieces of a trace. False if there is no room.
 bool Translation::keep_marks() {
     constexpr std::size_t kPieceBytes = sizeof(TracePiece);
+    constexpr std::size_t kNumberBytes = sizeof(std::uint32_t);
     std::array<std::uint8_t, kMostMarks * kMostMarkBytes> packed;
     const std::size_t bytes = pack_marks({marks_.data(), block_->instructions + 1u}, packed.data());
     const std::size_t pieces = is_trace() ? (piece_count_ + 1) * kPieceBytes : 0;
-    const std::size_t room = bytes + (is_trace() ? pieces + kPieceBytes - 1 : 0);
+    const std::size_t number_bytes = block_->recorded ? kNumberBytes : 0;
+    const std::size_t room = bytes + (is_trace() ? pieces + kPieceBytes - 1 : 0) + number_bytes;
     const std::uint32_t number = cache_.marks.allocate(static_cast<std::uint32_t>(room));
     if (number == 0) return false;
     std::uint8_t* at = &cache_.marks[number];
     if (is_trace()) at += -address_of(at) % kPieceBytes;
+    if (block_->recorded) __builtin_memcpy(at, &first_recorded_, kNumberBytes);
+    at += number_bytes;
     block_->marks = at;
     __builtin_memcpy(at, pieces_.data(), pieces);
     __builtin_memcpy(at + pieces, packed.data(), bytes);
@@ -134,6 +138,7 @@ void Translation::emit_instructions() {
         const bool ends_segment = instruction.control != Control::none;
         resolving_ = costs_[i].resolving;
         if (!single_instruction_) emit_access_check(instruction, address);
+        if (!begins_segment) continue_in_part(i, address);
         emit_captures(i, false);
         if (!ends_segment)
             emit_plain(instruction, address);

@@ -60,6 +60,7 @@ struct Counting {
     bool budgeted = false;            ///< some thread has had a limited budget: blocks take their instructions from it
     bool recording = false;           ///< segments record what they access; only while classes are counted
     bool recording_accesses = false;  ///< while recording: accesses and fetches, not branches alone
+    bool checking = false;            ///< while recording_accesses: only what does not repeat is recorded
     bool predicting = false;          ///< code predicts branches itself (predict.h)
     std::uint8_t line_shift = 0;      ///< while recording: the modelled lines have two to this power bytes
     const models::Machine* machine = &kDefaultMachine;  ///< whose cycles are counted
@@ -111,6 +112,8 @@ struct TraceExit {
 
 /// What an exit of a trace adds to each counter.
 using TraceAmounts = std::array<std::int32_t, run::kCounters>;
+
+class Checks;
 
 /// Translates one block, once. It owns nothing: blocks, exits and marks are records of the cache. If run() fails, the
 /// records that it has allocated stay unused until the cache is emptied.
@@ -226,7 +229,9 @@ class Translation {
     void finish_exact_call(std::uint8_t* full);
 
     // record_accesses.cpp: what the models of caches and branch predictors are fed with
-    void plan_recording(std::size_t first, std::uint64_t pc);
+    RegisterSet loaded_by(std::size_t first) const;
+    void plan_recording(std::size_t first, std::uint64_t pc, RegisterSet loaded);
+    bool plan_within_part(std::size_t index, std::uint64_t pc);
     void plan_fetch(const Instruction& instruction, std::uint64_t address);
     void plan_instruction(std::size_t index, std::uint64_t address);
     void plan_named_access(const Instruction& instruction, std::uint64_t address);
@@ -236,11 +241,27 @@ class Translation {
     void follow_registers(const Instruction& instruction, const std::uint8_t* code);
     std::uint8_t word_of(unsigned reg, std::int64_t& displacement, unsigned scale = 0);
     std::uint8_t capture(unsigned reg, bool after);
-    void emit_record(bool flags_dead, std::uint32_t budget_payload);
-    void emit_room_check(bool flags_dead, Register holder, std::uint32_t budget_payload);
+    void emit_record(Emitter& code, bool flags_dead, std::uint32_t budget_payload);
+    void emit_room_check(Emitter& code, bool flags_dead, Register holder, std::uint32_t budget_payload);
     Register record_holder() const;
     void emit_captures(std::size_t index, bool after);
     std::size_t offset_of_word(std::uint8_t word) const;
+
+    // check_accesses.cpp: which accesses repeat
+    bool can_check(unsigned first) const;
+    void begin_part(std::size_t first, std::uint64_t pc, bool flags_dead, std::uint32_t budget_payload);
+    void continue_in_part(std::size_t first, std::uint64_t pc);
+    /// Registers that comparisons use.
+    struct CheckRegisters {
+        std::array<Register, 3> reg{};
+        std::size_t count = 0;
+        bool moves_rax = false;  ///< the third has the value of rax, while that has the flags
+    };
+    bool borrow_for_checks(bool flags_dead, CheckRegisters& borrowed) const;
+    std::uint8_t* enter_checks(bool flags_dead, const CheckRegisters& borrowed);
+    void leave_checks(Emitter& code, bool flags_dead, const CheckRegisters& borrowed);
+    std::uint64_t compare_accesses(Checks& checks, std::size_t first, std::uint64_t pc);
+    void emit_checks(std::size_t first, std::uint64_t pc, bool flags_dead, std::uint32_t budget_payload);
 
     // record_branches.cpp: the thread's rings of taken branches
     bool records(std::uint8_t kinds) const { return (instrumentation_.branches & kinds) != 0; }
@@ -389,6 +410,7 @@ class Translation {
     InstructionCosts costs_;                          ///< of the block's instructions; 0 unless needs_costs()
     std::int32_t resolving_ = 0;                      ///< of the instruction that is being translated (cost.h)
     bool out_of_records_ = false;                     ///< no room for an exit: the block can't be used
+    std::uint32_t first_recorded_ = 0;                ///< number of the block's first RecordedSegment; 0: none
     RecordingPlan plan_;                              ///< of the current segment, while accesses are recorded
     std::size_t lane_ = 0;                            ///< the lane that the current segment charges
     Register lent_ = rsp;                             ///< the register that the segment's prologue has used; rsp: none

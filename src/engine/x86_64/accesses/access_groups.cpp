@@ -1,4 +1,4 @@
-#include "engine/modelling/access_groups.h"
+#include "engine/x86_64/accesses/access_groups.h"
 
 #include <algorithm>
 
