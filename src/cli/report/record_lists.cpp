@@ -217,6 +217,7 @@ class TaskList final : public perfdata::Consumer {
     // perf walks over its hash table of threads, and puts each one below its parent, that one below its own, and so on.
     std::string text() {
         std::vector<Task*> order;
+        order.reserve(tasks_.size());
         for (auto& [tid, task] : tasks_) order.push_back(&task);
         constexpr std::uint32_t kBuckets = 256;
         std::ranges::stable_sort(order, {}, [](const Task* task) { return task->tid % kBuckets; });

@@ -4,8 +4,6 @@
 
 namespace anyperf::engine {
 
-std::uint64_t PagesAhead::faults_ = 0;
-
 void PagesAhead::make_ready(const void* pages, std::size_t bytes) {
     const Around around;
     touch_pages(pages, bytes);

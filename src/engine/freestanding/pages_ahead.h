@@ -66,7 +66,7 @@ class PagesAhead {
     std::size_t large_from(std::uint64_t start) const { return large_page_up(start + small_bytes_) - start; }
     void make_ready(std::uint64_t start, std::size_t used, std::size_t room);
 
-    static std::uint64_t faults_;
+    constinit static inline std::uint64_t faults_ = 0;
 
     std::size_t ready_ = 0;
     std::size_t small_bytes_ = kSmallBytes;

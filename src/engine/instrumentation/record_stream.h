@@ -12,7 +12,7 @@ struct RecordStream {
     static constexpr std::size_t kWords = 512;
     /// A segment may have several records, of which only the first checks whether there is room: those after it have at
     /// most a word more than registers for each of its 64 instructions.
-    static constexpr std::size_t kMoreWords = 64 * 5;
+    static constexpr std::size_t kMoreWords = std::size_t{64} * 5;
     static constexpr std::int64_t kEmpty = -static_cast<std::int64_t>(kWords * sizeof(std::uint64_t));
     static constexpr std::uint8_t kWhole = 0xff;
 

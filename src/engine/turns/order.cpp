@@ -262,7 +262,9 @@ bool is_stuck(const TurnSlot& slot, HolderWatch& watch) {
 
 /// Whether the thread has found that nothing outside of the run can end its wait.
 bool is_closed(const TurnSlot& slot) {
-    return __atomic_load_n(&slot.closed, __ATOMIC_SEQ_CST) != TurnClosed::no;
+    TurnClosed closed = TurnClosed::no;
+    __atomic_load(&slot.closed, &closed, __ATOMIC_SEQ_CST);
+    return closed != TurnClosed::no;
 }
 
 }  // namespace
