@@ -10,30 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "input.h"
+
 namespace {
 
+using anyperf::fuzz::Input;
 using anyperf::run::MadeFile;
 using anyperf::run::MadeFiles;
-
-/// The fuzzer's input as numbers; zeros after its end.
-class Input {
-  public:
-    Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
-    bool more() const { return left_ > 0; }
-    template <class T>
-    T take() {
-        T value{};
-        const std::size_t got = left_ < sizeof value ? left_ : sizeof value;
-        std::memcpy(&value, data_, got);
-        data_ += got;
-        left_ -= got;
-        return value;
-    }
-
-  private:
-    const std::uint8_t* data_;
-    std::size_t left_;
-};
 
 constexpr std::size_t kBytes = (sizeof(MadeFiles) + 4095) / 4096 * 4096;
 /// More than any index of 32 bits can reach.

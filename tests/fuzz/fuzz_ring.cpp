@@ -6,37 +6,18 @@
 #include <memory>
 #include <vector>
 
+#include "input.h"
 #include "subsystem/shared/overflow.h"
 #include "subsystem/shared/sample.h"
 
 namespace {
 
+using anyperf::fuzz::Input;
 using namespace anyperf::subsystem;
 
 void require(bool holds) {
     if (!holds) std::abort();
 }
-
-/// The fuzzer's input as numbers; zeros after its end.
-class Input {
-  public:
-    Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
-    bool more() const { return left_ > 0; }
-    template <typename T>
-    T take() {
-        T value{};
-        const std::size_t bytes = left_ < sizeof value ? left_ : sizeof value;
-        std::memcpy(&value, data_, bytes);
-        data_ += bytes;
-        left_ -= bytes;
-        return value;
-    }
-    std::size_t below(std::size_t limit) { return take<std::uint32_t>() % limit; }
-
-  private:
-    const std::uint8_t* data_;
-    std::size_t left_;
-};
 
 /// A ring in an allocation of exactly its size, so that the sanitizer detects an access past its end.
 struct Memory {

@@ -14,10 +14,12 @@
 #include "broker/machine/presented_machine.h"
 #include "broker/requests/serve_request.h"
 #include "broker/state/task_life.h"
+#include "input.h"
 #include "run/layout.h"
 
 namespace {
 
+using anyperf::fuzz::Input;
 using namespace anyperf;
 using broker::OwnedFd;
 using run::RequestHead;
@@ -25,26 +27,6 @@ using run::RequestKind;
 
 constexpr int kSteps = 64;
 constexpr std::uint32_t kPages = 3;
-
-/// The fuzzer's input as numbers; zeros after its end.
-class Input {
-  public:
-    Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
-    bool more() const { return left_ > 0; }
-    template <class T>
-    T take() {
-        T value{};
-        const std::size_t got = left_ < sizeof value ? left_ : sizeof value;
-        std::memcpy(&value, data_, got);
-        data_ += got;
-        left_ -= got;
-        return value;
-    }
-
-  private:
-    const std::uint8_t* data_;
-    std::size_t left_;
-};
 
 /// The arrays of the shared memory, as far as a short run uses them. Not the ids of the pages that the requests name:
 /// those are restored before each request.

@@ -10,6 +10,7 @@
 
 #include "agent/broker_request.h"
 #include "agent/presented/presented_file.h"
+#include "engine/freestanding/descriptor_link.h"
 #include "engine/freestanding/text.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -100,12 +101,9 @@ long store_number(std::uint64_t fd, std::int64_t number) {
 
 /// The row of the file that the descriptor refers to; null: it is no number.
 const NumberRow* row_of_descriptor(std::uint64_t fd) {
-    engine::Line link;
-    link.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
-    char path[512];
-    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
-    const long length = kernel_call(__NR_readlink, address_of(link.view().data()), address_of(path), sizeof path);
-    return is_error(length) ? nullptr : row_of({path, static_cast<std::size_t>(length)});
+    char room[512];
+    const std::string_view path = engine::link_of_descriptor(fd, room);
+    return path.empty() ? nullptr : row_of(path);
 }
 
 long write_number(const Call& call, const NumberRow& row) {

@@ -124,7 +124,7 @@ int scribble(unsigned seed, long words) {
                                             ~std::uint64_t{0}, std::uint64_t{1} << random() % 64,
                                             random() >> 32,    static_cast<std::uint64_t>(actor)};
             __atomic_store_n(run.at<std::uint64_t>(place), values[random() % std::size(values)], __ATOMIC_RELAXED);
-            if (i % 10 == 0) ::usleep(300);
+            if (i % 10 == 0) ::usleep(300);  // the words are spread over what the broker does meanwhile
         }
         ::kill(actor, SIGKILL);
         ::waitpid(actor, nullptr, 0);

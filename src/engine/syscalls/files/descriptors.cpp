@@ -9,6 +9,7 @@
 #include <array>
 #include <tuple>
 
+#include "engine/freestanding/descriptor_link.h"
 #include "engine/freestanding/text.h"
 #include "engine/own_descriptors.h"
 #include "engine/syscalls/directories.h"
@@ -61,11 +62,9 @@ constexpr std::size_t kOldNameOffset = 18;  // in struct linux_dirent, which is 
 /// Whether `fd` is an open directory of this process's descriptors: /proc/PID/fd or fdinfo, also of a task.
 bool lists_descriptors(std::uint64_t fd) {
     char target[kLongestProcPath];
-    Line link;
-    link.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
-    const long length = kernel_call(__NR_readlink, address_of(&link.view().front()), address_of(target), sizeof target);
-    if (is_error(length)) return false;
-    const ProcPath at = parse_proc_path({target, static_cast<std::size_t>(length)});
+    const std::string_view link = link_of_descriptor(fd, target);
+    if (link.empty()) return false;
+    const ProcPath at = parse_proc_path(link);
     return at.pid == kernel_call(__NR_getpid) && (at.rest == "fd" || at.rest == "fdinfo");
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/freestanding/descriptor_link.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
 #include "engine/shown_ids.h"
@@ -249,13 +250,10 @@ bool is_proc(const Engine& engine, std::uint64_t fd, std::uint64_t device) {
 /// Whether the descriptor is of /proc/PID/task of a process of the run, and names there are translated.
 bool lists_threads(const Engine& engine, std::uint64_t fd) {
     if (!turns::shows_ids(engine)) return false;
-    Line path;
-    path.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
-    char link[64];
-    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
-    const long length = kernel_call(__NR_readlink, address_of(path.view().data()), address_of(link), sizeof link);
-    if (length <= 0) return false;
-    const ProcPath at = parse_proc_path({link, static_cast<std::size_t>(length)});
+    char room[64];
+    const std::string_view link = link_of_descriptor(fd, room);
+    if (link.empty()) return false;
+    const ProcPath at = parse_proc_path(link);
     return at.rest == "task" && record_of_process(engine, at.pid) != nullptr;
 }
 

@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <algorithm>
 #include <string_view>
 
-#include "engine/freestanding/text.h"
+#include "engine/freestanding/descriptor_link.h"
 #include "engine/x86_64/cpu/thread.h"
 
 namespace anyperf::engine {
@@ -32,13 +31,8 @@ DescriptorKind kind_of_device(std::uint64_t device) {
 
 /// A file of the kernel that has no inode of its own says what it is in the link of its descriptor.
 bool is_inotify(std::uint64_t fd) {
-    Line line;
-    line.text("/proc/self/fd/").decimal(static_cast<std::int64_t>(fd));
-    char path[64] = {};
-    std::ranges::copy(line.view().substr(0, sizeof path - 1), path);
-    char link[32];
-    const long got = kernel_call(__NR_readlink, address_of(path), address_of(link), sizeof link);
-    return !is_error(got) && std::string_view{link, static_cast<std::size_t>(got)} == "anon_inode:inotify";
+    char room[32];
+    return link_of_descriptor(fd, room) == "anon_inode:inotify";
 }
 
 DescriptorKind asked(std::uint64_t fd) {

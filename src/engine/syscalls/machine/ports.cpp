@@ -141,7 +141,7 @@ PortCall::PortCall(Call& call) : call_(call) {
     call.argument[row_->address] = address_of(&message_);
 }
 
-/// Reads an address from the program's memory. Returns false if it is none that is translated.
+/// Reads an address from the program's memory. False: it is of a family whose numbers are not translated.
 bool PortCall::read_address(std::uint64_t from, std::uint64_t bytes) {
     if (from == 0 || bytes < ChosenName::kBytes || bytes > sizeof(sockaddr_storage)) return false;
     address_ = {};

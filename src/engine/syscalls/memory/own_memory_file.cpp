@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 
-#include <algorithm>
 #include <string_view>
 
+#include "engine/freestanding/descriptor_link.h"
 #include "engine/freestanding/pages.h"
-#include "engine/freestanding/text.h"
 
 namespace anyperf::engine {
 
@@ -15,13 +14,8 @@ namespace {
 
 /// Whether the descriptor is the memory of a process: a file /proc/PID/mem or /proc/PID/task/TID/mem.
 bool is_memory(std::uint64_t fd) {
-    Line path;
-    path.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd));
-    char name[32] = {};
-    std::ranges::copy(path.view().substr(0, sizeof name - 1), name);
-    char target[64];
-    const long bytes = kernel_call(__NR_readlink, address_of(name), address_of(target), sizeof target);
-    return !is_error(bytes) && std::string_view{target, static_cast<std::size_t>(bytes)}.ends_with("/mem");
+    char room[64];
+    return link_of_descriptor(fd, room).ends_with("/mem");
 }
 
 /// The first byte of memory that the call has written; 0: it has written none.

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/freestanding/descriptor_link.h"
 #include "engine/freestanding/text.h"
 #include "engine/shown_ids.h"
 #include "engine/signals/actions.h"
@@ -101,18 +102,15 @@ bool is_own_socket(const Engine& engine, std::uint64_t fd) {
            peer.pid > 0 && is_process_of_run(engine, peer.pid);
 }
 
-/// Whether a program of the machine has asynchronous I/O (io_setup(2)), or nobody knows.
-bool has_asynchronous_io() {
+/// Whether some program of this machine may use asynchronous I/O (io_setup(2)). True if the count can't be read.
+bool may_have_asynchronous_io() {
     char room[16];
     return read_small_file("/proc/sys/fs/aio-nr", room) != "0\n";
 }
 
 bool is_event_counter(std::uint64_t fd) {
-    const DescriptorPath path{"/proc/self/fd/", fd};
     char room[64];
-    const long got = kernel_call(__NR_readlink, address_of(path.name), address_of(room), sizeof room);
-    return !is_error(got) && std::string_view{room, static_cast<std::size_t>(got)} == "anon_inode:[eventfd]" &&
-           !has_asynchronous_io();
+    return link_of_descriptor(fd, room) == "anon_inode:[eventfd]" && !may_have_asynchronous_io();
 }
 
 run::TurnClosed closed_kind(const Engine& engine, std::uint64_t fd) {
