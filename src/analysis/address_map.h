@@ -25,7 +25,7 @@ class AddressMap {
 
     /// The value of the key, and whether it was added, with the value Id{}. Valid until the next call.
     std::pair<Id&, bool> try_emplace(const Key& key) {
-        if (used_ * 2 >= slots_.size()) grow();
+        if (used_ * 4 >= slots_.size() * 3) grow();
         const std::uint32_t kind = key.dso << kModeBits | key.mode;
         Slot& slot = slot_of(key.address, kind);
         if (slot.value != kFree) return {slot.value, false};
@@ -62,7 +62,7 @@ class AddressMap {
             if (each.value != kFree) slot_of(each.address, each.kind) = each;
     }
 
-    Slots slots_;  ///< a power of two, at most half of them used
+    Slots slots_;  ///< a power of two, at most three quarters of them used
     std::size_t used_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/gatherer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "analysis/call_chain.h"
@@ -114,6 +115,7 @@ void Gatherer::add(std::uint32_t root, const perfdata::Sample& sample, std::uint
         stacks_.add_lone(root, frames_.front(), weight);
     else
         stacks_.add(root, frames_, weight);
+    if (sums_ && stacks_.size() >= FunctionSums::kMostNodes) sum_functions();
     if (first_ns_ == 0 || sample.time < first_ns_) first_ns_ = sample.time;
     last_ns_ = std::max(last_ns_, sample.time);
 }
@@ -164,47 +166,42 @@ std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile, Na
     return ids;
 }
 
-// A recording has ten addresses for each of its functions, and a hundred if its code is large. So the samples of a
-// function are added up before the profile is made of them. The function's first sample decides its place, as it would
-// in a table of the addresses.
-void Gatherer::add_locations(profile::Profile& profile, Namer& namer) {
-    const RawStacks::Nodes& nodes = stacks_.nodes();
-    AddressMap<profile::StackId> stacks;  // of a location
-    AddressMap<profile::StackId> rows;    // of a location and a root: an index of the samples
-    for (const RawStacks::Node& node : nodes) {
-        if (node.parent == RawStacks::kRoot) continue;
-        const auto root = static_cast<std::uint32_t>(nodes[node.parent].address);
-        const profile::LocationId location = namer.location(roots_[root].space, {node.address, node.mode}, false);
-        const auto [row, fresh] = rows.try_emplace({location.value, root, 0});
-        if (fresh) {
-            const auto [stack, is_first] = stacks.try_emplace({location.value, 0, 0});
-            if (is_first) stack = profile.stacks.add({profile::kNone<profile::StackId>, location});
-            row.value = static_cast<std::uint32_t>(profile.samples.size());
-            profile.samples.push_back({stack, {root}, 0, 0, 0});
-        }
-        profile::Sample& sum = profile.samples[row.value];
-        sum.count += node.count;
-        sum.weight += node.weight;
-    }
+void Gatherer::use_new_names() {
+    if (std::exchange(has_new_names_, false)) use_recorded_names(reader_.facts(), dsos_);
+}
+
+void Gatherer::sum_functions_in(profile::Profile& profile) {
+    sums_ = std::make_unique<FunctionSums>(profile, processes_, dsos_, options_.source);
+}
+
+void Gatherer::sum_functions() {
+    use_new_names();
+    sums_->add(stacks_.nodes(), [this](std::uint32_t root) { return roots_[root].space; });
+    stacks_.clear();
+    last_version_ = ~std::uint64_t{0};  // last_root_ is no node any more
 }
 
 // The contexts of the profile have the numbers of the roots.
 void Gatherer::add_to(profile::Profile& profile) {
-    if (has_new_names_) use_recorded_names(reader_.facts(), dsos_);
-    has_new_names_ = false;
-    Namer namer{profile, processes_, dsos_, options_.source, options_.addresses};
+    use_new_names();
+    if (!options_.addresses && !sums_) sum_functions_in(profile);
+    std::optional<Namer> own;
+    if (!sums_) own.emplace(profile, processes_, dsos_, options_.source);
+    Namer& namer = sums_ ? sums_->namer() : *own;
+    namer.forget_map();
     details_.add_to(profile, namer);
     for (const Root& root : roots_) {
         Context context = root.context;
         context.comm = profile.strings.intern(strings_[context.comm]);
         profile.contexts.add(context);
     }
-    if (options_.addresses) {
+    if (sums_) {
+        sum_functions();
+        sums_.reset();
+    } else {
         const std::vector<profile::StackId> ids = name_nodes(profile, namer);
         for (const Timed& each : timed_)
             profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});
-    } else {
-        add_locations(profile, namer);
     }
     for (const auto& [id, name] : processes_.cgroups())
         profile.cgroups.emplace(id, profile.strings.intern(strings_[name]));

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/details.h"
+#include "analysis/function_sums.h"
 #include "analysis/jit_code.h"
 #include "analysis/namer.h"
 #include "analysis/processes.h"
@@ -31,8 +33,13 @@ class Gatherer final : public perfdata::Consumer {
     void record(const perfdata::Record& record) override;
     void user_record(perfdata::RecordType type, perfdata::Bytes, bool) override;
 
-    /// Adds the samples that were gathered to an empty profile: names the nodes of the stacks, and turns those that
-    /// have samples into rows. Reads the symbols of files that it has not met before.
+    /// Adds up samples by function in this profile while they are read, so that memory depends on the functions. To be
+    /// called before the first sample, without ReadOptions::addresses and times, and not where names come after
+    /// samples. add_to() must then have the same profile.
+    void sum_functions_in(profile::Profile& profile);
+
+    /// Adds the samples that were gathered to a profile without any: names the nodes of the stacks, and turns those
+    /// that have samples into rows. Reads the symbols of files that it has not met before.
     void add_to(profile::Profile& profile);
 
     /// Gives all samples so far an eighth less weight, as `perf top` does, and forgets those whose weight is 0, with
@@ -67,8 +74,10 @@ class Gatherer final : public perfdata::Consumer {
     void gather_user_stack(const perfdata::Sample& sample, SpaceId space);
     /// The profile's stack for each node of the trie.
     std::vector<profile::StackId> name_nodes(profile::Profile& profile, Namer& namer);
-    /// Adds a sample for each location and root, where stacks are a sample's own address only.
-    void add_locations(profile::Profile& profile, Namer& namer);
+    /// Gives the dsos the names that the recording has brought since the last time.
+    void use_new_names();
+    /// Adds the stacks to sums_.
+    void sum_functions();
     /// Keeps the nodes with a weight, and the roots and address spaces that they need.
     void drop_dead_stacks();
     /// Keeps the details that the roots have.
@@ -83,6 +92,7 @@ class Gatherer final : public perfdata::Consumer {
     TraceTexts traces_;
     Details details_;
     RawStacks stacks_;
+    std::unique_ptr<FunctionSums> sums_;  // null: the trie keeps all samples
     std::vector<Root> roots_;
     std::unordered_map<Root, std::uint32_t, RootHash> root_numbers_;  // indices of roots_
     std::vector<Timed> timed_;
@@ -90,7 +100,7 @@ class Gatherer final : public perfdata::Consumer {
     std::vector<std::uint64_t> unwound_, registers_;
     std::vector<std::uint32_t> ended_, ended_before_;  // pids since the last decay(), and since the one before
     std::uint64_t first_ns_ = 0, last_ns_ = 0;
-    bool has_new_names_ = false;  // the recording has brought some since add_to()
+    bool has_new_names_ = false;
     // The root of the last sample, as long as nothing has changed.
     std::uint64_t last_version_ = ~std::uint64_t{0};
     std::array<std::uint32_t, 4> last_task_{};

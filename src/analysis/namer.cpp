@@ -53,7 +53,7 @@ profile::LocationId Namer::in_dso(const KnownDso& dso, const symbols::Map& map, 
     if (!fresh) return at;
     const symbols::Symbol* symbol = found.find(address);
     symbols::DebugInfo* debug = symbol && source_.any() ? dsos_.debug_info(found) : nullptr;
-    if (own_line && !debug) {
+    if (own_line && !debug && !found.jit_dump()) {
         const profile::LocationId same = in_dso(dso, map, frame, false);
         return by_address_.try_emplace(key).first = same;
     }
@@ -98,7 +98,8 @@ void Namer::add_frames(profile::Location& location, symbols::DebugInfo* debug, s
         debug ? debug->frames(location.address - (within ? 1 : 0), source_.lines ? Lines::all : Lines::none)
               : std::vector<symbols::SourceFrame>{};
     if (frames.empty()) {
-        profile_.all_frames.push_back({.function = outermost});
+        const auto at = source_.lines ? dso.line_in_dump(location.address - (within ? 1 : 0), symbol) : std::nullopt;
+        profile_.all_frames.push_back(at ? frame_at(outermost, *at) : profile::Frame{.function = outermost});
     } else if (!source_.inlines) {
         profile_.all_frames.push_back(frame_at(outermost, frames.front().at));
     } else {

@@ -43,6 +43,9 @@ class Namer {
     /// symbol is looked up there, as perf does, but its line is that of the call.
     profile::LocationId location(SpaceId space, RawFrame frame, bool caller);
 
+    /// To be called after the processes have changed.
+    void forget_map() { last_map_ = nullptr; }
+
   private:
     using Locations = AddressMap<profile::LocationId>;
     using Functions = AddressMap<profile::FunctionId>;

@@ -86,6 +86,13 @@ void RawStacks::finish_lone() {
     }
 }
 
+void RawStacks::clear() {
+    finish_lone();
+    nodes_.clear();
+    std::ranges::fill(slots_, kRoot);
+    last_root_ = kRoot;
+}
+
 void RawStacks::weaken() {
     finish_lone();
     for (Node& node : nodes_) {

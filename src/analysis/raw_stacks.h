@@ -60,6 +60,10 @@ class RawStacks {
         finish_lone();
         return nodes_;
     }
+    /// How many there are, without the last few of add_lone().
+    std::size_t size() const { return nodes_.size(); }
+    /// Removes all nodes, and keeps their memory.
+    void clear();
 
     /// Takes an eighth off each node's weight and count. A node has a count of at least 1 as long as it has a weight.
     void weaken();

@@ -57,6 +57,8 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wan
     TRY(check_data(reader, options));
     ReadProfile result;
     Gatherer gatherer{options, reader};
+    // In pipe mode names may come after the samples.
+    if (!options.addresses && !options.times && !reader.is_pipe()) gatherer.sum_functions_in(result.profile);
     const perfdata::Summary summary = reader.read(gatherer);
     TRY(check_data(reader, options));
     describe_recording(path, reader.facts(), result.profile.recording);

@@ -158,13 +158,14 @@ Result<std::vector<std::string>> without_help_verb(const CLI::App& app, std::vec
     return std::vector<std::string>{words[1], "--help"};
 }
 
-/// The words for CLI11, which takes them last word first. The separator `--` of a verb that takes a command is removed.
-/// Error: as of without_help_verb().
+/// The words for CLI11, which takes them last word first. Options have their whole names. The separator `--` of a verb
+/// that takes a command is removed. Error: as of without_help_verb().
 Result<std::vector<std::string>> words_to_parse(const CLI::App& app, int argc, char** argv) {
     auto words = TRY(without_help_verb(app, {argv + 1, argv + argc}));
     const CLI::App* const verb = words.empty() ? nullptr : find_verb(app, words.front());
-    if (verb != nullptr && verb->get_prefix_command()) {
-        auto after_verb = anyperf::cli::without_separator(*verb, {words.begin() + 1, words.end()});
+    if (verb != nullptr) {
+        auto after_verb = anyperf::cli::with_whole_names(*verb, {words.begin() + 1, words.end()});
+        if (verb->get_prefix_command()) after_verb = anyperf::cli::without_separator(*verb, std::move(after_verb));
         words.resize(1);
         std::ranges::move(after_verb, std::back_inserter(words));
     }

@@ -54,6 +54,13 @@ struct Options {
     bool json = false;
 };
 
+/// Whether the names begin as in "+cpu": they are added to the default ones. Removes the sign.
+bool take_plus(std::vector<std::string>& names) {
+    if (names.empty() || !names.front().starts_with('+')) return false;
+    names.front().erase(0, 1);
+    return true;
+}
+
 /// perf's default_branch_sort_order and default_mem_sort_order (tools/perf/util/sort.c).
 std::vector<profile::Key> default_keys(const Options& options) {
     using profile::Key;
@@ -130,6 +137,20 @@ std::vector<profile::Key> keys_of(const std::vector<Column>& columns) {
     return keys;
 }
 
+/// -F +FIELD: the fields after the default columns. -s with names of columns: -F with them, after the shares.
+Result<std::vector<Column>> chosen_columns(const Options& options, const std::vector<profile::Key>& keys) {
+    std::vector<std::string> fields = options.columns;
+    std::vector<Column> columns;
+    if (take_plus(fields)) columns = default_columns(options, keys);
+    if (fields.empty()) {
+        fields = options.keys;
+        columns = default_columns(options, take_plus(fields) ? keys : std::vector<profile::Key>{});
+    }
+    for (const Column& each : TRY(columns_named(fields)))
+        if (std::ranges::find(columns, each) == columns.end()) columns.push_back(each);
+    return columns;
+}
+
 /// -g and -G. As in perf, stacks with what a row calls begin at the outermost function.
 Result<StackOptions> stacks_of(const Options& options) {
     using profile::CallOrder;
@@ -158,13 +179,22 @@ Result<TableOptions> table_of(const Options& options) {
             return std::unexpected(Error{"cannot use -F and -s at the same time",
                                          "each says what rows are summed up by",
                                          "give the keys as fields: -F overhead,period,comm,symbol"});
-        table.columns = TRY(columns_named(options.columns));
+    }
+    if (!options.columns.empty() || std::ranges::any_of(options.keys, names_number)) {
+        table.columns = TRY(chosen_columns(options, default_keys(options)));
         keys = keys_of(table.columns);
         const auto is_total = [](const Column& each) { return each.kind == Column::Kind::total; };
         table.rows.children |= std::ranges::any_of(table.columns, is_total);
     } else {
-        keys = options.keys.empty() ? default_keys(options) : TRY(profile::keys_named(options.keys));
+        std::vector<std::string> names = options.keys;
+        const bool adds = take_plus(names);
+        keys = adds || names.empty() ? default_keys(options) : std::vector<profile::Key>{};
+        for (const profile::Key key : TRY(profile::keys_named(names)))
+            if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
+    if (keys.size() > profile::kMostKeys)
+        return std::unexpected(Error{"cannot sort by so many keys", fmt::format("there are {}", keys.size()),
+                                     fmt::format("use at most {}", profile::kMostKeys)});
     const bool wants_parents = !options.parents.empty() || options.only_with_parent;
     if (!wants_parents || std::ranges::find(keys, profile::Key::parent) != keys.end()) return table;
     if (keys.size() == profile::kMostKeys)
@@ -237,7 +267,8 @@ Result<int> report(const Options& options, Output& out) {
 
 void declare_columns(CLI::App& verb, Options& options) {
     verb.add_option("-F,--fields", options.columns,
-                    "the columns, in place of -s: overhead, overhead_children, overhead_sys, overhead_us, sample, "
+                    "the columns, in place of -s, or +FIELD,… in addition to the default: overhead, overhead_children, "
+                    "overhead_sys, overhead_us, sample, "
                     "period, and keys")
         ->delimiter(',')
         ->type_name("FIELD,…");
@@ -253,10 +284,10 @@ void declare_columns(CLI::App& verb, Options& options) {
 VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
-    verb.add_option(
-            "-s,--sort", options->keys,
-            "what samples are summed up by: comm, pid, tid, cpu, dso, symbol, srcline, srcfile, trace; of memory "
-            "accesses and branches see the man page")
+    verb.add_option("-s,--sort", options->keys,
+                    "what samples are summed up by, +KEY,… in addition to the default: comm, pid, tid, cpu, dso, "
+                    "symbol, srcline, srcfile, trace; of memory "
+                    "accesses and branches see the man page")
         ->delimiter(',')
         ->type_name("KEY,…");
     verb.add_flag("-b,--branch-stack", options->branches, "show each recorded branch as a sample");
@@ -298,7 +329,8 @@ VerbAction declare(CLI::App& verb) {
                   "print the threads below those that have made them, and nothing else");
     verb.add_flag("--mmaps", options->lists.maps, "the same with what each has mapped");
     verb.add_flag("-q,--quiet", options->quiet, "print the rows only, without titles and notes");
-    for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux"}) declare_always(verb, names);
+    for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--demangle"})
+        declare_always(verb, names);
     declare_always(verb, "--stdio-color", true);
     declare_symbol_options(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row");

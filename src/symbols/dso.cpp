@@ -260,6 +260,12 @@ void Dso::load_jit_dump(const SymbolPaths& paths) {
     if (table_->empty()) why_ = path_ + " has no code";
 }
 
+std::optional<SourceLine> Dso::line_in_dump(std::uint64_t symbol_address, const Symbol& function) const {
+    const JitLine* const known = jit_dump_ ? jit_dump_->line_at(symbol_address, function.start) : nullptr;
+    if (!known) return {};
+    return SourceLine{jit_dump_->files[known->file], known->line};
+}
+
 /// One function from line 1 to the last line that a file can have. So the offset of an address in it is a line.
 void Dso::load_script() {
     SymbolTable table;

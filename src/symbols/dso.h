@@ -108,6 +108,8 @@ class Dso {
 
     /// Of a jit_dump, after load(): the code that it has; null if it could not be read.
     const JitDump* jit_dump() const { return jit_dump_ ? &*jit_dump_ : nullptr; }
+    /// The line that it has for an address in the function; nothing if it has none, or of another kind of dso.
+    std::optional<SourceLine> line_in_dump(std::uint64_t symbol_address, const Symbol& function) const;
 
     /// The address in the symbol table that `address` in a process is, given its offset in the file. Kernels and JITs
     /// are looked up by the address itself.

@@ -151,6 +151,15 @@ class JitDump(Recorder):
         self.assertRegex(text, r"// The function begins,(.|\n)*push %rbp(.|\n)*// counts down(.|\n)*dec %rdi(.|\n)*// and returns\.(.|\n)*pop %rbp")
         self.assertNotIn("// counts down", run(ANYPERF, "annotate", "-i", self.path, "first").stdout.decode())
 
+    def test_source_lines_of_the_dump_are_keys_and_fields(self):
+        self.record(*CLOCK, "-k", "monotonic")
+        loop = JIT.splitlines().index("// counts down") + 1  # where most samples are
+        rows = json.loads(run(ANYPERF, "report", "-i", self.path, "--json", "-s", "sym,srcline").stdout)
+        lines = {row["srcline"]: row["samples"] for row in rows if row["symbol"] == "second"}
+        self.assertEqual(max(lines, key=lines.get), f"jit.c:{loop}")
+        text = run(ANYPERF, "script", "-i", self.path, "-F", "ip,sym,srcline").stdout.decode()
+        self.assertRegex(text, rf"second\n +jit\.c:{loop}\n")
+
     def test_source_lines_are_those_of_perf_inject(self):
         if not shutil.which("perf"):
             self.skipTest("perf is not installed")

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -243,6 +244,23 @@ class Record(Recorder):
         recorder.send_signal(2)
         _, notes = recorder.communicate(timeout=30)
         self.assertIn(b"samples in", notes)
+        self.assert_perf_agrees()
+
+    def test_an_interrupt_ends_a_background_job_of_a_script(self):
+        """A shell starts such a job with SIGINT ignored."""
+        process = self.start(1 << 40)
+        words = f"{ANYPERF} record -e cpu-clock:u -F 10000 -m 4 -o {self.path} -p {process.pid} & echo $!; wait $!"
+        script = subprocess.Popen(["sh", "-c", words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        recorder = int(script.stdout.readline())
+        self.wait_for_samples(script)
+        os.kill(recorder, signal.SIGINT)
+        _, notes = script.communicate(timeout=30)
+        self.assertIn(b"samples in", notes)
+        self.assert_perf_agrees()
+
+    def test_z_has_its_level_in_the_same_word(self):
+        self.record("--kernel", "-e", "cpu-clock:u", "-z3")
+        self.assertIn("level = 3", run("perf", "report", "--header-only", "-i", self.path, text=True).stdout)
         self.assert_perf_agrees()
 
     def test_the_commands_status_is_that_of_record(self):

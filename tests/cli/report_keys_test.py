@@ -139,6 +139,31 @@ class ReportKeys(Case):
         self.assertEqual(refused.returncode, 125)
         self.assertIn("regular expression", refused.stderr)
 
+    def titles(self, program, path, *words):
+        """Of the columns, without blanks."""
+        text = run(program, "report", "-i", path, "--stdio", *words).stdout
+        line = next(line for line in text.splitlines() if line.startswith(("# Overhead", "# Children")))
+        return [each.strip() for each in line.removeprefix("#").split(SEPARATOR)]
+
+    def test_a_plus_adds_to_the_default_keys_and_fields(self):
+        path = self.recording()
+        for words in (["-s", "+cpu"], ["-F", "+period"], ["-F+period"], ["-s", "+sample"], ["-s", "+period"]):
+            ours, perfs = (self.titles(program, path, "-t", SEPARATOR, *more, *words)
+                           for program, more in ((ANYPERF, []), ("perf", ["--no-children", "-g", "none"])))
+            self.assertCountEqual(ours, perfs, words)
+
+    def test_fields_among_the_keys_are_columns(self):
+        path = self.recording()
+        self.assertEqual(self.titles(ANYPERF, path, "-t", SEPARATOR, "-s", "overhead,sym"), ["Overhead", "Symbol"])
+        self.assertEqual(self.titles(ANYPERF, path, "-t", SEPARATOR, "-s", "sym,sample"), ["Overhead", "Symbol", "Samples"])
+        self.assertEqual(self.titles(ANYPERF, path, "-t", SEPARATOR, "--child", "-s", "period,sym"), ["Children", "Self", "Period", "Symbol"])
+
+    def test_more_keys_than_a_table_has_are_refused(self):
+        keys = "+pid,tid,cpu,socket,dso_size,symbol_size,srcline,srcfile,addr,time"
+        refused = run(ANYPERF, "report", "-i", self.recording(), "-s", keys)
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn("there are 13", refused.stderr)
+
     def test_keys_that_perf_counts_for_blocks_only_are_refused(self):
         refused = run(ANYPERF, "report", "-i", self.recording(), "-s", "ipc_lbr")
         self.assertEqual(refused.returncode, 125)

@@ -97,6 +97,19 @@ class Script(Case):
         same = sum(theirs[:theirs.index("outer") + 2] == own[:theirs.index("outer") + 2] for theirs, own in deep)
         self.assertGreaterEqual(same, 0.99 * len(deep))
 
+    def test_registers_agree(self):
+        self.compile_program()
+        path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command=self.file("program"))
+        for fields in ("comm,uregs", "ip,sym,uregs"):
+            ours, perfs = (run(program, "script", "-i", path, "-F", fields).stdout for program in (ANYPERF, "perf"))
+            self.assertIn(b" SP:0x", ours)
+            self.assertEqual([line for line in ours.splitlines() if b"ABI" in line], [line for line in perfs.splitlines() if b"ABI" in line])
+
+    def test_fields_of_perf_that_are_not_printed_are_refused_as_such(self):
+        result = run(ANYPERF, "script", "-F", "+brstacksym")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"a field of perf's", result.stderr)
+
     def test_copied_stacks_reach_the_start_of_the_program(self):
         self.compile_program()
         path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command=self.file("program"))

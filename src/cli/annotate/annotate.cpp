@@ -169,8 +169,8 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("-n,--show-nr-samples", options->sample_counts, "show the number of samples of each instruction");
     verb.add_flag("--show-total-period", options->periods, "show their weight");
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");
-    for (const char* names :
-         {"--stdio", "--stdio2", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--skip-missing", "-l,--print-line"})
+    for (const char* names : {"--stdio", "--stdio2", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--demangle",
+                              "--skip-missing", "-l,--print-line"})
         declare_always(verb, names);
     declare_always(verb, "--stdio-color", true);
     verb.add_flag("--json", options->json, "print an array with an object for each function");

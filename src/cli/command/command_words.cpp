@@ -1,7 +1,10 @@
 // command_words.cpp: walks the words before the command to find the `--` that ends the verb's options.
 #include "cli/command/command_words.h"
 
+#include <algorithm>
+
 #include "cli/command/unknown_option.h"
+#include "cli/command/unserved_options.h"
 
 namespace anyperf::cli {
 
@@ -23,7 +26,47 @@ std::size_t words_of_option(const CLI::App& verb, const std::string& word) {
     return 1;
 }
 
+/// The only long option that begins with `name`; `name` itself if it is an option, or if none or several begin so.
+std::string whole_name(const CLI::App& verb, const std::string& name) {
+    if (verb.get_option_no_throw(name) != nullptr || why_unserved(verb.get_name(), name)) return name;
+    std::vector<std::string> found;
+    for (const CLI::Option* option : verb.get_options())
+        for (const std::string& each : option->get_lnames())
+            if (("--" + each).starts_with(name)) found.push_back("--" + each);
+    return found.size() == 1 ? found.front() : name;
+}
+
+/// Removes the number from "-z3" (perf record), or "-gz3", and returns it; empty if the word is something else. A value
+/// of -z must not be the next word, which may be the command.
+std::string take_level(const CLI::App& verb, std::string& word) {
+    const CLI::Option* const compress = verb.get_option_no_throw("-z");
+    if (compress == nullptr || compress->get_items_expected_max() != 0 || word.starts_with("--")) return {};
+    const std::size_t letter = word.find('z');
+    if (letter == std::string::npos || letter + 1 == word.size()) return {};
+    for (std::size_t i = 1; i < letter; ++i)
+        if (takes_value(verb, std::string{"-"} + word[i])) return {};
+    if (word.find_first_not_of("0123456789", letter + 1) != std::string::npos) return {};
+    const std::string level = word.substr(letter + 1);
+    word.resize(letter + 1);
+    return level;
+}
+
 }  // namespace
+
+std::vector<std::string> with_whole_names(const CLI::App& verb, std::vector<std::string> args) {
+    for (std::size_t i = 0; i < args.size();) {
+        std::string& word = args[i];
+        const bool is_option = word.size() > 1 && word.front() == '-';
+        if (word == "--" || (!is_option && verb.get_prefix_command())) return args;
+        const std::size_t equals = std::min(word.find('='), word.size());
+        if (word.starts_with("--")) word = whole_name(verb, word.substr(0, equals)) + word.substr(equals);
+        const std::size_t next = i + (is_option ? words_of_option(verb, word) : 1);
+        const std::string level = is_option ? take_level(verb, word) : std::string{};
+        if (!level.empty()) args.insert(args.begin() + static_cast<std::ptrdiff_t>(i), "--compression-level=" + level);
+        i = next + (level.empty() ? 0 : 1);
+    }
+    return args;
+}
 
 std::vector<std::string> without_separator(const CLI::App& verb, std::vector<std::string> args) {
     for (std::size_t i = 0; i < args.size();) {

@@ -11,6 +11,10 @@
 
 namespace anyperf::cli {
 
+/// Returns `args`, the words after the verb's name, with long options that are abbreviated written in full, as perf
+/// reads them: "--comm" is "--comms" if nothing else begins so. The words of a command stay.
+std::vector<std::string> with_whole_names(const CLI::App& verb, std::vector<std::string> args);
+
 /// Returns `args`, the words after the verb's name, without the `--` that ends the verb's options. CLI11 would parse
 /// the words after that `--` as options of the program itself. A `--` that is an option's value or that belongs to the
 /// command stays. The verb must have set prefix_command(); its command is then in `remaining()`.

@@ -47,7 +47,7 @@ constexpr std::array kRows{
     Row{"record report script annotate", "-k --vmlinux", "the kernel's names come from /proc/kallsyms", ""},
     Row{"report script", "--kallsyms", "the kernel's names come from /proc/kallsyms", ""},
     Row{"report annotate", "-m --modules", "modules have their names from /proc/kallsyms", ""},
-    Row{"report script annotate", "--demangle --no-demangle --demangle-kernel",
+    Row{"report script annotate", "--no-demangle --demangle-kernel",
         "names are demangled; -F and --json have no others", ""},
     Row{"report script", "--full-source-path", "source files are shown without their directories",
         "annotate --json has the paths"},

@@ -66,13 +66,18 @@ Result<BlockedSignals> BlockedSignals::block() {
     sigset_t blocked;
     ::sigemptyset(&blocked);
     ::sigaddset(&blocked, SIGCHLD);
+    // A shell starts the background jobs of a script with SIGINT ignored. `kill -INT` ends a recording all the same, as
+    // perf's: nothing else would end it with a valid file.
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGINT, nullptr, &signals.outer_interrupt_);
+    ::sigaddset(&blocked, SIGINT);
     for (const int signal : kTerminating)
         if (!ignored(signal)) ::sigaddset(&blocked, signal);
     // If SIGCHLD were ignored, the kernel would reap the command itself and discard its exit status (wait(2), NOTES).
-    struct sigaction standard{};
-    standard.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &standard, &signals.outer_child_);
     ::sigprocmask(SIG_BLOCK, &blocked, &signals.outer_);
+    ::sigaction(SIGINT, &standard, nullptr);
     signals.fd_ = ::signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals.fd_ < 0)
         return std::unexpected(Error{"cannot wait for signals", "signalfd: no descriptor is left",
@@ -81,7 +86,10 @@ Result<BlockedSignals> BlockedSignals::block() {
 }
 
 BlockedSignals::BlockedSignals(BlockedSignals&& other) noexcept
-    : outer_(other.outer_), outer_child_(other.outer_child_), fd_(std::exchange(other.fd_, -1)) {}
+    : outer_(other.outer_),
+      outer_child_(other.outer_child_),
+      outer_interrupt_(other.outer_interrupt_),
+      fd_(std::exchange(other.fd_, -1)) {}
 
 BlockedSignals::~BlockedSignals() {
     if (fd_ < 0) return;
@@ -93,6 +101,7 @@ BlockedSignals::~BlockedSignals() {
 
 void BlockedSignals::restore() const {
     ::sigaction(SIGCHLD, &outer_child_, nullptr);
+    ::sigaction(SIGINT, &outer_interrupt_, nullptr);
     ::sigprocmask(SIG_SETMASK, &outer_, nullptr);
 }
 

@@ -53,8 +53,9 @@ class BlockedSignals {
   private:
     BlockedSignals() = default;
 
-    sigset_t outer_{};                ///< the mask before block()
-    struct sigaction outer_child_{};  ///< SIGCHLD's disposition before block()
+    sigset_t outer_{};                    ///< the mask before block()
+    struct sigaction outer_child_{};      ///< SIGCHLD's disposition before block()
+    struct sigaction outer_interrupt_{};  ///< SIGINT's
     int fd_ = -1;
 };
 

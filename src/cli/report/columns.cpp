@@ -21,6 +21,11 @@ constexpr std::array kColumnNames{
 
 }  // namespace
 
+bool names_number(std::string_view name) {
+    if (name.starts_with('+')) name.remove_prefix(1);
+    return std::ranges::find(kColumnNames, name, &ColumnName::name) != kColumnNames.end();
+}
+
 Result<std::vector<Column>> columns_named(const std::vector<std::string>& names) {
     std::vector<Column> columns;
     std::vector<std::string> keys;

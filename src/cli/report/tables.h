@@ -28,6 +28,8 @@ struct Column {
     };
     Kind kind = Kind::key;
     profile::Key key{};  ///< of Kind::key
+
+    bool operator==(const Column&) const = default;
 };
 
 /// How stacks are shown below the rows (-g).
@@ -67,6 +69,8 @@ struct TableOptions {
 /// The columns that -F names: overhead, overhead_children, overhead_sys, overhead_us, sample, period and keys. Error: a
 /// name is unknown.
 Result<std::vector<Column>> columns_named(const std::vector<std::string>& names);
+/// Whether it is the name of a column that is no key, perhaps with a "+" before it.
+bool names_number(std::string_view name);
 
 /// A table for each event or group of events, as perf report --stdio lays it out.
 void print_rows(const profile::Profile& profile, const TableOptions& options, Output& out);

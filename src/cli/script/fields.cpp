@@ -41,8 +41,25 @@ constexpr std::array kNeededBits{
     NeededBits{Field::phys_addr, abi::sample("PERF_SAMPLE_PHYS_ADDR"), "record with --phys-data"},
     NeededBits{Field::data_page_size, abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE"), "record with --data-page-size"},
     NeededBits{Field::code_page_size, abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE"), "record with --code-page-size"},
+    NeededBits{Field::uregs, abi::sample("PERF_SAMPLE_REGS_USER"), "record with --call-graph dwarf,raw"},
+    NeededBits{Field::iregs, abi::sample("PERF_SAMPLE_REGS_INTR"), "use perf record --intr-regs"},
     NeededBits{Field::trace, abi::sample("PERF_SAMPLE_RAW"), "record tracepoints"},
 };
+
+/// Fields of perf 6.1 that are not printed.
+constexpr std::array<std::string_view, 15> kUnserved{"brstacksym", "brstackoff",  "brstackinsn", "brstackinsnlen",
+                                                     "callindent", "insn",        "insnlen",     "flags",
+                                                     "synth",      "metric",      "bpf-output",  "ipc",
+                                                     "tod",        "machine_pid", "vcpu"};
+
+Error unknown_field(std::string_view name) {
+    std::string known;
+    for (const FieldName& each : kFieldNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
+    const bool of_perf = std::ranges::find(kUnserved, name) != kUnserved.end();
+    return {fmt::format("cannot print '{}'", name),
+            of_perf ? "it is a field of perf's that anyperf script does not have" : "it is not a field that script has",
+            fmt::format("use some of:{}", known)};
+}
 
 }  // namespace
 
@@ -56,12 +73,7 @@ Result<ChosenFields::Choice> ChosenFields::choice_of(std::string_view list) {
         const bool adds = word.starts_with('+'), removes = word.starts_with('-');
         const std::string_view name = word.substr(adds || removes ? 1 : 0);
         const auto row = std::ranges::find(kFieldNames, name, &FieldName::name);
-        if (row == kFieldNames.end()) {
-            std::string known;
-            for (const FieldName& each : kFieldNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
-            return std::unexpected(Error{fmt::format("cannot print '{}'", name), "it is not a field that script has",
-                                         fmt::format("use some of:{}", known)});
-        }
+        if (row == kFieldNames.end()) return std::unexpected(unknown_field(name));
         (removes ? chosen.removed : chosen.added).add(row->field);
         changes += adds || removes ? 1 : 0;
         ++words;

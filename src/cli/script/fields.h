@@ -36,7 +36,9 @@ enum class Field : std::uint8_t {
     data_page_size,
     code_page_size,
     misc,
-    ins_lat
+    ins_lat,
+    uregs,
+    iregs
 };
 
 struct FieldName {
@@ -66,6 +68,8 @@ inline constexpr std::array kFieldNames{
     FieldName{"code_page_size", Field::code_page_size},
     FieldName{"misc", Field::misc},
     FieldName{"ins_lat", Field::ins_lat},
+    FieldName{"uregs", Field::uregs},
+    FieldName{"iregs", Field::iregs},
 };
 
 /// A set of fields. Their order in the line is fixed.

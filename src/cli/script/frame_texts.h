@@ -90,7 +90,7 @@ class FrameTexts {
         std::uint32_t form = kNone;  ///< kNone: the slot is free
     };
     using Slots = std::vector<Slot, LargeAllocator<Slot>>;
-    static constexpr std::size_t kFirstSlots = 1 << 12, kGrowth = 8;
+    static constexpr std::size_t kFirstSlots = 1 << 12, kGrowth = 2;
     /// A JIT makes new frames for ever, whose old ones do not return. A process that ends leaves its frames, and the
     /// next one of the same program has others with the same texts.
     static constexpr std::size_t kMostFrames = 1 << 17, kMostForms = 1 << 16, kMostBytes = 6 << 20;

@@ -189,8 +189,10 @@ std::vector<symbols::SourceFrame> FrameWriter::source_frames(const Place& place,
         const symbols::SourceLine at{place.dso->path(), symbols::Dso::script_line(place.address)};
         return {{.name = place.dso->linkage_name(*place.symbol), .at = at, .declared = at}};
     }
-    symbols::DebugInfo* debug = dsos_.debug_info(*place.dso);
     const bool within = place.key.caller && place.address > place.symbol->start;
+    if (const auto at = place.dso->line_in_dump(place.address - (within ? 1 : 0), *place.symbol))
+        return {{.name = place.dso->linkage_name(*place.symbol), .at = *at, .declared = *at}};
+    symbols::DebugInfo* debug = dsos_.debug_info(*place.dso);
     using Lines = symbols::DebugInfo::Lines;
     const Lines lines = fields.has(Field::srcline) ? Lines::all : Lines::none;
     return debug ? debug->frames(place.address - (within ? 1 : 0), lines) : std::vector<symbols::SourceFrame>{};

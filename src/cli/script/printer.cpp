@@ -21,6 +21,7 @@
 #include "analysis/recorded_names.h"
 #include "cli/script/branches.h"
 #include "cli/script/hexadecimal.h"
+#include "cli/script/registers.h"
 #include "profile/memory_access.h"
 
 namespace anyperf::cli {
@@ -148,6 +149,7 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
             if (sample.ip != recorded.ip && fields.has(Field::ip)) write_column(recorded.ip, &buffer_[begin]);
         }
     }
+    if (fields.has(Field::iregs) || fields.has(Field::uregs)) print_registers(sample, event, fields);
     if (fields.has(Field::brstack)) print_branches(recorded, fields);
     if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
     if (fields.has(Field::data_page_size)) buffer_ += ' ' + profile::page_size_text(sample.data_page_size);
@@ -351,6 +353,15 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
     for (const std::uint64_t address : unwound_) {
         frames_.append({jit_codes_.replaced(address), space, RawFrame::user, true, false}, fields, buffer_);
     }
+}
+
+void ScriptPrinter::print_registers(const perfdata::Sample& sample, std::size_t event, const Fields& fields) {
+    const abi::Attr& attr = reader_.events()[event].attr;
+    const bool x86 = analysis::has_x86_registers(reader_.facts());
+    if (fields.has(Field::iregs))
+        append_registers(sample.interrupt_abi, attr.sample_regs_intr, sample.interrupt_registers, x86, buffer_);
+    if (fields.has(Field::uregs))
+        append_registers(sample.user_abi, attr.sample_regs_user, sample.user_registers, x86, buffer_);
 }
 
 // Addresses of branches are those of the process, as in perf; with `dso` each has its file.

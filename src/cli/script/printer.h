@@ -85,6 +85,7 @@ class ScriptPrinter final : public perfdata::Consumer {
                            const Fields& fields);
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
+    void print_registers(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
     void print_branches(const perfdata::Sample& sample, const Fields& fields);
     void print_data_source(std::uint64_t data_source);
     void print_mode(std::uint16_t misc);

@@ -1,4 +1,5 @@
-// command_line_test.cpp: which `--` separates a verb's options from the command, and is removed.
+// command_line_test.cpp: which `--` separates a verb's options from the command, and is removed; and which options are
+// written in full.
 #include "cli/command/command_words.h"
 
 #include <gmock/gmock.h>
@@ -38,6 +39,47 @@ TEST(Separator, AsAnOptionsValueIsKept) {
 TEST(Separator, AfterAnAttachedValueIsRemoved) {
     EXPECT_THAT(split({"--event=x", "--", "ls"}), ElementsAre("--event=x", "ls"));
     EXPECT_THAT(split({"-ex", "--", "ls"}), ElementsAre("-ex", "ls"));
+}
+
+Words whole(const Words& words, bool runs_a_command = true) {
+    CLI::App verb{"", "record"};
+    std::string text;
+    bool flag = false;
+    verb.add_option("-e,--event", text);
+    verb.add_option("--comms", text);
+    verb.add_option("--compression-level", text);
+    verb.add_flag("-a,--all", flag);
+    verb.add_flag("-z,--compress", flag);
+    verb.add_flag("--children,!--no-children", flag);
+    verb.prefix_command(runs_a_command);
+    return with_whole_names(verb, words);
+}
+
+TEST(WholeNames, AreThoseOfTheOnlyOptionThatBeginsSo) {
+    EXPECT_THAT(whole({"--comm", "gzip"}), ElementsAre("--comms", "gzip"));
+    EXPECT_THAT(whole({"--ev=x", "--no-child"}), ElementsAre("--event=x", "--no-children"));
+}
+
+TEST(WholeNames, AreLeftWhereSeveralOptionsBeginSoOrNone) {
+    EXPECT_THAT(whole({"--com", "x"}), ElementsAre("--com", "x"));
+    EXPECT_THAT(whole({"--compress", "--x"}), ElementsAre("--compress", "--x"));
+}
+
+TEST(WholeNames, AreNotThoseOfValuesOrOfTheCommand) {
+    EXPECT_THAT(whole({"-e", "--comm", "ls", "--comm"}), ElementsAre("-e", "--comm", "ls", "--comm"));
+    EXPECT_THAT(whole({"-a", "--", "--comm"}), ElementsAre("-a", "--", "--comm"));
+}
+
+TEST(WholeNames, FollowWordsOfVerbsWithoutACommand) {
+    EXPECT_THAT(whole({"x", "--comm", "y"}, false), ElementsAre("x", "--comms", "y"));
+}
+
+TEST(WholeNames, ALevelAfterTheLetterOfCompressionIsAnOption) {
+    EXPECT_THAT(whole({"-z3", "ls"}), ElementsAre("--compression-level=3", "-z", "ls"));
+    EXPECT_THAT(whole({"-az22", "ls", "-z3"}), ElementsAre("--compression-level=22", "-az", "ls", "-z3"));
+    EXPECT_THAT(whole({"-z", "3"}), ElementsAre("-z", "3"));
+    EXPECT_THAT(whole({"-ez3", "ls"}), ElementsAre("-ez3", "ls"));
+    EXPECT_THAT(whole({"-z3x", "ls"}), ElementsAre("-z3x", "ls"));
 }
 
 }  // namespace
