@@ -115,7 +115,7 @@ void Gatherer::add(std::uint32_t root, const perfdata::Sample& sample, std::uint
         stacks_.add_lone(root, frames_.front(), weight);
     else
         stacks_.add(root, frames_, weight);
-    if (sums_ && stacks_.size() >= FunctionSums::kMostNodes) sum_functions();
+    if (sums_ && sums_->is_full(stacks_)) sum();
     if (first_ns_ == 0 || sample.time < first_ns_) first_ns_ = sample.time;
     last_ns_ = std::max(last_ns_, sample.time);
 }
@@ -170,35 +170,49 @@ void Gatherer::use_new_names() {
     if (std::exchange(has_new_names_, false)) use_recorded_names(reader_.facts(), dsos_);
 }
 
-void Gatherer::sum_functions_in(profile::Profile& profile) {
-    sums_ = std::make_unique<FunctionSums>(profile, processes_, dsos_, options_.source);
+void Gatherer::sum_in(profile::Profile& profile) {
+    sums_ = std::make_unique<StackSums>(profile, processes_, dsos_, options_.source, options_.addresses);
 }
 
-void Gatherer::sum_functions() {
+profile::ContextId Gatherer::add_context(Context context, profile::Profile& profile) const {
+    context.comm = profile.strings.intern(strings_[context.comm]);
+    return profile.contexts.add(context);
+}
+
+profile::ContextId Gatherer::summed_context(std::uint32_t root) {
+    while (summed_contexts_.size() <= root) {
+        const Context& context = roots_[summed_contexts_.size()].context;
+        const auto [at, fresh] = context_ids_.try_emplace({context, 0});
+        if (fresh) at->second = add_context(context, sums_->profile());
+        summed_contexts_.push_back(at->second);
+    }
+    return summed_contexts_[root];
+}
+
+void Gatherer::sum() {
     use_new_names();
-    sums_->add(stacks_.nodes(), [this](std::uint32_t root) { return roots_[root].space; });
+    sums_->add(stacks_.nodes(),
+               [this](std::uint32_t root) { return StackSums::Root{summed_context(root), roots_[root].space}; });
     stacks_.clear();
     last_version_ = ~std::uint64_t{0};  // last_root_ is no node any more
 }
 
-// The contexts of the profile have the numbers of the roots.
+// The contexts of the profile have the numbers of the roots, unless functions were summed.
 void Gatherer::add_to(profile::Profile& profile) {
     use_new_names();
-    if (!options_.addresses && !sums_) sum_functions_in(profile);
+    // Without addresses the nodes of a function are one stack. With them few stacks are equal, unless there are many.
+    if (!options_.addresses && !sums_) sum_in(profile);
+    if (options_.addresses && summed_contexts_.empty()) sums_.reset();
     std::optional<Namer> own;
     if (!sums_) own.emplace(profile, processes_, dsos_, options_.source);
     Namer& namer = sums_ ? sums_->namer() : *own;
     namer.forget_map();
     details_.add_to(profile, namer);
-    for (const Root& root : roots_) {
-        Context context = root.context;
-        context.comm = profile.strings.intern(strings_[context.comm]);
-        profile.contexts.add(context);
-    }
     if (sums_) {
-        sum_functions();
+        sum();
         sums_.reset();
     } else {
+        for (const Root& root : roots_) add_context(root.context, profile);
         const std::vector<profile::StackId> ids = name_nodes(profile, namer);
         for (const Timed& each : timed_)
             profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "analysis/details.h"
-#include "analysis/function_sums.h"
 #include "analysis/jit_code.h"
 #include "analysis/namer.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "analysis/read_options.h"
+#include "analysis/stack_sums.h"
 #include "analysis/trace_texts.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
@@ -33,10 +33,10 @@ class Gatherer final : public perfdata::Consumer {
     void record(const perfdata::Record& record) override;
     void user_record(perfdata::RecordType type, perfdata::Bytes, bool) override;
 
-    /// Adds up samples by function in this profile while they are read, so that memory depends on the functions. To be
-    /// called before the first sample, without ReadOptions::addresses and times, and not where names come after
-    /// samples. add_to() must then have the same profile.
-    void sum_functions_in(profile::Profile& profile);
+    /// Adds up samples by the names of their stacks in this profile while they are read, so that memory does not depend
+    /// on the recording's length. To be called before the first sample, without ReadOptions::times, and not where names
+    /// come after samples. add_to() must then have the same profile.
+    void sum_in(profile::Profile& profile);
 
     /// Adds the samples that were gathered to a profile without any: names the nodes of the stacks, and turns those
     /// that have samples into rows. Reads the symbols of files that it has not met before.
@@ -76,8 +76,11 @@ class Gatherer final : public perfdata::Consumer {
     std::vector<profile::StackId> name_nodes(profile::Profile& profile, Namer& namer);
     /// Gives the dsos the names that the recording has brought since the last time.
     void use_new_names();
+    profile::ContextId add_context(profile::Context context, profile::Profile& profile) const;
+    /// The context of a root in the profile of sums_: one for all address spaces.
+    profile::ContextId summed_context(std::uint32_t root);
     /// Adds the stacks to sums_.
-    void sum_functions();
+    void sum();
     /// Keeps the nodes with a weight, and the roots and address spaces that they need.
     void drop_dead_stacks();
     /// Keeps the details that the roots have.
@@ -92,7 +95,9 @@ class Gatherer final : public perfdata::Consumer {
     TraceTexts traces_;
     Details details_;
     RawStacks stacks_;
-    std::unique_ptr<FunctionSums> sums_;  // null: the trie keeps all samples
+    std::unique_ptr<StackSums> sums_;                                     // null: the trie keeps all samples
+    std::vector<profile::ContextId> summed_contexts_;                     // of the roots, as far as they were needed
+    std::unordered_map<Root, profile::ContextId, RootHash> context_ids_;  // of roots in the space 0
     std::vector<Root> roots_;
     std::unordered_map<Root, std::uint32_t, RootHash> root_numbers_;  // indices of roots_
     std::vector<Timed> timed_;

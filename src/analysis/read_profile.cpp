@@ -58,7 +58,7 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wan
     ReadProfile result;
     Gatherer gatherer{options, reader};
     // In pipe mode names may come after the samples.
-    if (!options.addresses && !options.times && !reader.is_pipe()) gatherer.sum_functions_in(result.profile);
+    if (!options.times && !reader.is_pipe()) gatherer.sum_in(result.profile);
     const perfdata::Summary summary = reader.read(gatherer);
     TRY(check_data(reader, options));
     describe_recording(path, reader.facts(), result.profile.recording);

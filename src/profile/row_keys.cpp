@@ -45,8 +45,10 @@ std::uint64_t line_value(const Profile& profile, LocationId place, FrameIndex fr
     return std::uint64_t{frames[frame].file.value} << 32 | frames[frame].line;
 }
 
+/// By the last part of the path, as in perf (_sort__dso_cmp()): a program that was replaced, or is in two places, is
+/// one row. So are the functions of a Python program, each of which is a dso with the path of its file.
 std::uint64_t dso_value(const Profile& profile, LocationId place) {
-    return place == kNone<LocationId> ? ~std::uint64_t{0} : profile.locations[place].dso.value;
+    return place == kNone<LocationId> ? ~std::uint64_t{0} : profile.dsos[profile.locations[place].dso].name.value;
 }
 
 /// The file of the innermost function's line; empty if it is not known.
@@ -182,8 +184,7 @@ std::uint64_t key_value(const Profile& profile, Key key, const Context& context,
         case Key::pid: return context.pid;
         case Key::tid: return context.tid;
         case Key::cpu: return context.cpu;
-        // By the path, as in perf (_sort__dso_cmp()): each function of a Python program is a dso with that of its file.
-        case Key::dso: return profile.dsos[profile.locations[place].dso].path.value;
+        case Key::dso: return dso_value(profile, place);
         case Key::symbol: return place_value(profile, place, frame);
         case Key::source_line: return line_value(profile, place, line_frame);
         case Key::source_file: return file_of(profile, place, line_frame).value;

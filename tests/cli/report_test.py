@@ -132,6 +132,18 @@ class Report(Case):
         self.assertEqual(sum(row["period"] for row in by_task), sum(row["period"] for row in by_comm))
         self.assertTrue(all(row["pid"] > 0 for row in by_task))
 
+    def test_files_of_one_name_are_one_row(self):
+        places = [self.file("one"), self.file("two")]
+        for place in places:
+            place.mkdir()
+            shutil.copy(shutil.which("gzip"), place / "packer")
+        path = self.record("-e", "cpu-clock:u", command="; ".join(f"head -c 3000000 /dev/urandom | {place}/packer > /dev/null" for place in places))
+        text = run("perf", "report", "-i", path, "--stdio", "-n", "-t", SEPARATOR, "-s", "dso").stdout.decode()
+        counts = [int(line.split(SEPARATOR)[1]) for line in text.splitlines() if line.strip().endswith("packer")]
+        ours = [row["samples"] for row in json.loads(report("-i", path, "--json", "-s", "dso").stdout) if row["dso"] == "packer"]
+        self.assertEqual(len(ours), 1)
+        self.assertEqual(ours, counts)
+
     def samples_by(self, keys, path, option):
         """How many samples perf and we have for each combination of the keys' texts."""
         perf, ours = collections.Counter(), collections.Counter()
