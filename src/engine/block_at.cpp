@@ -13,11 +13,9 @@
 #include "engine/block_at.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
-#include "engine/freestanding/pages_ahead.h"
 #include "engine/log.h"
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/file_writes.h"
@@ -170,11 +168,7 @@ void find_or_translate(Search& search) {
     search.relocations = nullptr;
     if (is_stored(search, *range)) {
         Engine& engine = *search.thread.engine;
-        std::optional<PagesAhead::Around> own;
-        if (search.thread.page.faults_are_counted != 0) {
-            touch(code);
-            own.emplace();
-        }
+        if (search.thread.page.faults_are_counted != 0) touch(code);
         search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc,
                                          {search.arrival == Arrival::indirect, search.arrival == Arrival::step});
         search.found = Found::block;
@@ -186,8 +180,6 @@ void find_or_translate(Search& search) {
     if (search.found == Found::block && !cache.add(*search.block)) search.found = Found::no_room;
     if (search.found != Found::block && search.block != nullptr) search.block->dead = true;
     if (search.found != Found::block || search.relocations == nullptr) return;
-    std::optional<PagesAhead::Around> own;
-    if (search.thread.page.faults_are_counted != 0) own.emplace();
     search.thread.engine->store.note(cache, search.thread.engine->counting, *range, *search.block);
 }
 

@@ -9,11 +9,15 @@ void PagesAhead::make_ready(const void* pages, std::size_t bytes) {
     touch_pages(pages, bytes);
 }
 
-PagesAhead::Around::Around() : of_thread_(faults_of_thread().minor), before_(faults_) {}
+PagesAhead::Around::Around() : counting_(__atomic_load_n(&PagesAhead::counting_, __ATOMIC_RELAXED)) {
+    if (!counting_) return;
+    of_thread_ = faults_of_thread().minor;
+    before_ = faults_;
+}
 
 // What make_ready() has added meanwhile is among them.
 PagesAhead::Around::~Around() {
-    faults_ = before_ + faults_of_thread().minor - of_thread_;
+    if (counting_) faults_ = before_ + faults_of_thread().minor - of_thread_;
 }
 
 // What has been used much will mostly be used more, so a quarter as much again is made ready, within limits.

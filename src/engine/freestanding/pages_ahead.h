@@ -7,7 +7,7 @@
 // ones.
 //
 // The kernel counts each of these pages as a fault of the thread that asked for it. Where the program's faults are
-// counted, these are not among them, so their sum is kept (PagesAhead::faults()).
+// counted, these are not among them, so from then on their sum is kept (PagesAhead::faults()).
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,8 @@ class PagesAhead {
     }
     /// Has the kernel allocate these pages, and adds what it counts as faults to faults().
     static void make_ready(const void* pages, std::size_t bytes);
+    /// From here on faults() is kept: a thread is about to count its page faults.
+    static void begin_counting() { __atomic_store_n(&counting_, true, __ATOMIC_RELAXED); }
     /// The faults that the kernel has counted in this process for pages that were made ready, a large one once. Memory
     /// that all threads use is made ready under the cache's lock.
     static std::uint64_t faults() { return faults_; }
@@ -54,8 +56,9 @@ class PagesAhead {
         Around& operator=(const Around&) = delete;
 
       private:
-        std::uint64_t of_thread_;
-        std::uint64_t before_;
+        bool counting_;
+        std::uint64_t of_thread_ = 0;
+        std::uint64_t before_ = 0;
     };
 
     /// The pages after the first `bytes` have been discarded.
@@ -66,6 +69,7 @@ class PagesAhead {
     std::size_t large_from(std::uint64_t start) const { return large_page_up(start + small_bytes_) - start; }
     void make_ready(std::uint64_t start, std::size_t used, std::size_t room);
 
+    constinit static inline bool counting_ = false;
     constinit static inline std::uint64_t faults_ = 0;
 
     std::size_t ready_ = 0;

@@ -45,6 +45,7 @@ HeldCache::~HeldCache() {
 // What is large and used by other visits only is left out: on some virtual machines a page costs 10 us.
 void touch_quiet_memory(Thread& thread) {
     using x86_64::kEngineStackBytes;
+    PagesAhead::begin_counting();
     if (thread.quiet_memory_touched) return;
     Engine& engine = *thread.engine;
     const auto* const stack = at_address<const void>(thread.engine_stack - kEngineStackBytes);

@@ -6,6 +6,7 @@
 
 #include "engine/freestanding/own_segments.h"
 #include "engine/freestanding/pages.h"
+#include "engine/freestanding/pages_ahead.h"
 #include "engine/freestanding/text.h"
 #include "engine/store/checksum.h"
 #include "engine/store/directory.h"
@@ -120,14 +121,17 @@ void Store::close(StoredMapping& mapping) {
     mapping.new_blocks = 0;
 }
 
+// Whatever load() and note() read later gets its pages here, so that they are quiet (memory/page_faults.h).
 void Store::open(StoredMapping& mapping) {
+    const PagesAhead::Around around;
     mapping.opened = true;
+    touch_pages(mapping.content, mapping.bytes / kPageBytes * sizeof *mapping.content);
     set_flavour(mapping.key, flavour_);
     const StoreDirectory directory{directory_};
     if (!directory.usable()) return;
     mapping.file_bytes = directory.map(StoredName{mapping.key}, area_);
     mapping.file = StoredFile{mapping.file_bytes, mapping.key};
-    if (mapping.file.usable()) return;
+    if (mapping.file.usable()) return map_present_pages(mapping.file_bytes.data(), mapping.file_bytes.size());
     unmap_stored(mapping.file_bytes);
     mapping.file_bytes = {};
 }
@@ -136,7 +140,10 @@ void Store::open(StoredMapping& mapping) {
 std::uint64_t Store::content_in(const ExecutableRange& range, std::uint64_t page) {
     const StoredMapping& mapping = mappings_[range.stored];
     std::uint64_t& content = mapping.content[(page - mapping.start) / kPageBytes];
-    if (content == 0) content = checksum(at_address<const void>(page), kPageBytes) | 1;
+    if (content == 0) {
+        const PagesAhead::Around around;
+        content = checksum(at_address<const void>(page), kPageBytes) | 1;
+    }
     return content;
 }
 
