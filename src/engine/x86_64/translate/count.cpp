@@ -191,15 +191,15 @@ WordAdditions Translation::additions_of(const run::Tuple& tuple) {
     run::Tuple within = tuple;
     for (std::size_t row = 0; row < run::kCounters; ++row) {
         if (tuple.amount[row] <= run::kLargestAmount) continue;
-        refuse_to_relocate();  // a stored translation has words of tuples only
         within.amount[row] = run::kLargestAmount;
         words.add(word_offset(row), tuple.amount[row] - static_cast<std::int32_t>(run::kLargestAmount));
     }
     const auto use = is_trace() ? TupleTable::Use::trace : TupleTable::Use::block;
     const Additions additions = tuples_.additions_of(within, use);
-    note_tuple(within, additions);
-    for (std::size_t i = 0; i < additions.count; ++i)
-        words.add(word_offset(additions.part[i].word), additions.part[i].amount);
+    for (std::size_t i = 0; i < additions.count; ++i) {
+        const Additions::Part& part = additions.part[i];
+        words.add(word_offset(part.word), part.amount, note_word(part.word));
+    }
     if (counting_.budgeted) return words;
     if (counting_.sums.count != 0) refuse_to_relocate();
     for (std::size_t i = 0; i < counting_.sums.count; ++i) {
@@ -229,24 +229,24 @@ void Translation::emit_additions(const WordAdditions& additions, bool flags_dead
         return;
     }
     for (std::size_t i = 0; i < additions.count; ++i) {
-        const auto [offset, amount] = additions.one[i];
-        if (amount == 1)
-            hot_.inc_gs(offset);
+        const WordAdditions::One& word = additions.one[i];
+        if (word.amount == 1)
+            hot_.inc_gs(word.offset);
         else
-            hot_.add_gs(offset, amount);
-        relocate_last(hot_, RelocationKind::word, noted_tuple_);
+            hot_.add_gs(word.offset, word.amount);
+        relocate_word(word);
     }
 }
 
 /// Adds without changing a flag; `reg` is lost.
 void Translation::emit_additions_in(Register reg, const WordAdditions& additions) {
     for (std::size_t i = 0; i < additions.count; ++i) {
-        const auto [offset, amount] = additions.one[i];
-        hot_.load_gs(reg, offset);
-        relocate_last(hot_, RelocationKind::word, noted_tuple_);
-        hot_.lea(reg, reg, amount);
-        hot_.store_gs(reg, offset);
-        relocate_last(hot_, RelocationKind::word, noted_tuple_);
+        const WordAdditions::One& word = additions.one[i];
+        hot_.load_gs(reg, word.offset);
+        relocate_word(word);
+        hot_.lea(reg, reg, word.amount);
+        hot_.store_gs(reg, word.offset);
+        relocate_word(word);
     }
 }
 

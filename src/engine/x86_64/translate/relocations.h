@@ -44,7 +44,7 @@ static_assert(sizeof(Relocation) == 8);
 class Relocations {
   public:
     static constexpr std::size_t kMost = 120;
-    static constexpr std::size_t kMostTuples = 8;
+    static constexpr std::size_t kMostTuples = 16;
 
     void begin() {
         count_ = tuples_ = 0;

@@ -75,14 +75,19 @@ ClassSet counted_at_start(const Instruction& instruction);
 
 /// What a segment adds to words of its thread, by their offsets in Thread.
 struct WordAdditions {
+    /// The word has the same offset in every process.
+    static constexpr std::int32_t kFixed = -1;
     struct One {
         std::size_t offset;
         std::int32_t amount;
+        std::int32_t tuple;  ///< its number in the relocations, if another process may have another word for it
     };
     std::array<One, 2 * run::kCounters + 1 + kReadableSums> one;
     std::size_t count = 0;
 
-    void add(std::size_t offset, std::int32_t amount) { one[count++] = {offset, amount}; }
+    void add(std::size_t offset, std::int32_t amount, std::int32_t tuple = kFixed) {
+        one[count++] = {offset, amount, tuple};
+    }
 };
 
 /// The offset in Thread of the word of a readable sum.
@@ -365,12 +370,15 @@ class Translation {
         if (relocations_ == nullptr) return;
         relocate_last(hot_, RelocationKind::to_cold, static_cast<std::uint64_t>(target - relocations_->cold));
     }
-    /// Code that adds `additions`, which count `tuple`, follows.
-    void note_tuple(const run::Tuple& tuple, const Additions& additions) {
-        if (relocations_ == nullptr || additions.count == 0) return;
-        // Another process may have a word for the tuple: there the code would have another length.
-        if (additions.count != 1 || additions.part[0].amount != 1) return relocations_->give_up();
-        noted_tuple_ = static_cast<std::uint64_t>(relocations_->add_tuple(tuple));
+    /// Code that adds to this word of the thread follows. Returns WordAdditions::One::tuple.
+    std::int32_t note_word(std::size_t word) {
+        if (relocations_ == nullptr || word < run::kCounters) return WordAdditions::kFixed;
+        return relocations_->add_tuple(tuples_.meaning(word));
+    }
+    /// The last four bytes that have been written are the offset of this word.
+    void relocate_word(const WordAdditions::One& word) {
+        if (word.tuple != WordAdditions::kFixed)
+            relocate_last(hot_, RelocationKind::word, static_cast<std::uint64_t>(word.tuple));
     }
     /// The code has the block's place in a form that can't be relocated.
     void refuse_to_relocate() {
@@ -394,7 +402,6 @@ class Translation {
     const ProcessInstrumentation& instrumentation_;
     ExactCounts* exact_;                ///< null: the block counts nothing exactly
     Relocations* relocations_;          ///< null: the block is not to be stored
-    std::uint64_t noted_tuple_ = 0;     ///< the number there of what the prologue counts
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     bool path_step_ = false;            ///< the limit is kPathStep

@@ -60,6 +60,9 @@ class TupleTable {
     /// attached threads.
     Additions additions_of(const run::Tuple& tuple, Use use = Use::block);
 
+    /// What the word counts.
+    const run::Tuple& meaning(std::size_t word) const { return meaning_[word]; }
+
     /// Begins with what the words of `counts` mean: the thread has had them before an execve. Call it before attach().
     void adopt(const run::TupleCounts& counts);
 
