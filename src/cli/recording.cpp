@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "symbols/cache_file.h"
+#include "cache_directory.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -17,7 +17,7 @@ namespace anyperf::cli {
 symbols::SymbolPaths default_symbol_paths() {
     symbols::SymbolPaths paths;
     if (const char* home = std::getenv("HOME")) paths.build_id_cache = std::string{home} + "/.debug";
-    if (const std::string cache = symbols::cache_directory(); !cache.empty()) paths.code_cache = cache + "/code";
+    if (const std::string cache = cache_directory(); !cache.empty()) paths.code_cache = cache + "/code";
     return paths;
 }
 

@@ -123,16 +123,19 @@ std::uint64_t end_of_awaited(std::uint64_t pc) {
     return fits ? page_end : page_end + kPageBytes;
 }
 
-/// Whether the store may have the block, and may get it. Where translations are logged each is made anew. The store
-/// opens its files when it first needs them, so only while the process has one thread: another one could be given the
-/// number that comes after the store's descriptor.
+/// Whether the store may have the block, and may get it. Where translations are logged each is made anew.
 bool is_stored(const Search& search, const ExecutableRange& range) {
     const Engine& engine = *search.thread.engine;
-    const bool alone = engine.threads != nullptr && engine.threads->next_thread == nullptr;
-    return range.stored != 0 && search.limit == 0 && alone && !engine.cache.pairs_returns && !engine.has_userfaultfd &&
+    return range.stored != 0 && search.limit == 0 && !engine.cache.pairs_returns && !engine.has_userfaultfd &&
            !engine.exact.on() && !has_written_files(engine) &&
            engine.store.covers(range, engine.counting, engine.instrumentation) &&
            !log_wants(engine, run::log::kBlocks | run::log::kCode);
+}
+
+/// Whether the store may open files. If the process had another thread, that one could be given the number that comes
+/// after the store's descriptor.
+bool may_open(const Engine& engine) {
+    return engine.threads != nullptr && engine.threads->next_thread == nullptr;
 }
 
 /// The program's own fault, if the page of its code is not there.
@@ -169,8 +172,9 @@ void find_or_translate(Search& search) {
     if (is_stored(search, *range)) {
         Engine& engine = *search.thread.engine;
         if (search.thread.page.faults_are_counted != 0) touch(code);
-        search.block = engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc,
-                                         {search.arrival == Arrival::indirect, search.arrival == Arrival::step});
+        search.block =
+            engine.store.load(cache, engine.tuples, engine.counting, *range, search.pc,
+                              {search.arrival == Arrival::indirect, search.arrival == Arrival::step}, may_open(engine));
         search.found = Found::block;
         if (search.block != nullptr) return;
         search.relocations = &engine.store.relocations();

@@ -38,13 +38,6 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::string cache_directory() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache != nullptr && *cache == '/') return std::string{cache} + "/anyperf";
-    const char* home = std::getenv("HOME");
-    return home != nullptr && *home == '/' ? std::string{home} + "/.cache/anyperf" : std::string{};
-}
-
 std::optional<CacheFile> map_cache_file(const std::string& path) {
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
     struct stat about{};

@@ -12,9 +12,6 @@
 
 namespace anyperf::symbols {
 
-/// $XDG_CACHE_HOME/anyperf, or ~/.cache/anyperf; empty if neither variable is an absolute path.
-std::string cache_directory();
-
 /// A file in memory. The bytes live as long as `owner`. They are in pages of the file, which nobody changes but the
 /// user.
 struct CacheFile {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache_directory.h"
 #include "symbols/cache_file.h"
 
 namespace anyperf::symbols {

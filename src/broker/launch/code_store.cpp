@@ -16,9 +16,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <ranges>
 #include <system_error>
 #include <vector>
 
+#include "cache_directory.h"
 #include "run/stored_code.h"
 #include "try.h"
 
@@ -43,6 +45,20 @@ std::string defect_of(const std::string& path) {
     if (about.st_uid != ::geteuid()) return "it belongs to another user";
     if ((about.st_mode & kOthers) != 0) return "other users have rights to it";
     return "";
+}
+
+/// Makes the directory, and for one in the user's cache those above it: each only in a directory of this user. So a
+/// program with another user's HOME, as after `sudo -E`, leaves nothing there that its owner can't use.
+void make_directory(const CodeStorePlace& place) {
+    constexpr int kMostMade = 3;  // ~/.cache, anyperf, translations
+    std::vector<filesystem::path> missing{place.path};
+    std::error_code error;
+    while (!place.chosen && missing.size() < kMostMade && !filesystem::exists(missing.back().parent_path(), error))
+        missing.push_back(missing.back().parent_path());
+    struct stat above{};
+    if (!place.chosen && (::stat(missing.back().parent_path().c_str(), &above) != 0 || above.st_uid != ::geteuid()))
+        return;
+    for (const filesystem::path& each : missing | std::views::reverse) ::mkdir(each.c_str(), kOnlyUser);
 }
 
 /// What of this CPU the translator asks about, mixed: vendor, family, model and stepping, features, and the state that
@@ -133,22 +149,31 @@ CodeStoreFile described(const File& file) {
 
 }  // namespace
 
-std::string code_store_path() {
-    const char* const chosen = std::getenv(kStoreVariable);
+CodeStorePlace code_store_place() {
+    if (const char* const chosen = std::getenv(kStoreVariable); chosen != nullptr) {
+        std::error_code error;
+        return {chosen[0] == 0 ? "" : filesystem::absolute(chosen, error).string(), true};
+    }
+    const std::string cache = cache_directory();
+    return {cache.empty() ? "" : cache + "/translations", false};
+}
+
+std::string code_store_defect(const std::string& path) {
     std::error_code error;
-    return chosen == nullptr || chosen[0] == 0 ? "" : filesystem::absolute(chosen, error).string();
+    return filesystem::exists(filesystem::symlink_status(path, error)) ? defect_of(path) : "";
 }
 
 Result<void> use_code_store(run::RunHeader& header) {
-    const std::string path = code_store_path();
-    if (path.empty() || !has_one_identity()) return {};
-    ::mkdir(path.c_str(), kOnlyUser);
+    const CodeStorePlace place = code_store_place();
+    if (place.path.empty() || !has_one_identity()) return {};
+    make_directory(place);
     std::error_code error;
-    const std::string real = filesystem::canonical(path, error).string();
-    std::string defect = error ? error.message() : defect_of(path);
+    const std::string real = filesystem::canonical(place.path, error).string();
+    std::string defect = error ? error.message() : defect_of(place.path);
     if (defect.empty() && real.size() >= sizeof header.store_path) defect = "its path is too long";
+    if (!defect.empty() && !place.chosen) return {};
     if (!defect.empty())
-        return std::unexpected(Error{"cannot keep translations in " + path, defect,
+        return std::unexpected(Error{"cannot keep translations in " + place.path, defect,
                                      "choose a directory that only you can use, or give --no-cache"});
     real.copy(header.store_path, real.size());
     header.cpu_signature = cpu_signature();

@@ -12,12 +12,20 @@ namespace anyperf::broker {
 
 inline constexpr char kStoreVariable[] = "ANYPERF_CACHE_DIR";
 
-/// Where the directory is: ANYPERF_CACHE_DIR. Empty: nowhere.
-std::string code_store_path();
+struct CodeStorePlace {
+    std::string path;     ///< absolute; empty: nowhere
+    bool chosen = false;  ///< by the user: that it can't be used is an error
+};
+
+/// ANYPERF_CACHE_DIR, or `translations` in the user's cache. Nowhere if the variable is empty.
+CodeStorePlace code_store_place();
+
+/// Why translations can't be kept in the directory; empty: they can, or it does not exist.
+std::string code_store_defect(const std::string& path);
 
 /// Makes the directory if it does not exist, and writes its path and what its files depend on into the header. Nothing
-/// is stored if the user has chosen no directory, or the real and effective ids differ. Error: only this user must be
-/// able to use the directory.
+/// is stored if the real and effective ids differ, or if the user's cache can't be used. Error: only this user must be
+/// able to use a directory that he has chosen.
 Result<void> use_code_store(run::RunHeader& header);
 
 /// A file of the directory.

@@ -59,10 +59,15 @@ std::string as_json(const std::string& path, const Files& files) {
 }
 
 Result<int> show(const Options& options, Output& out) {
-    const std::string path = broker::code_store_path();
+    const auto [path, chosen] = broker::code_store_place();
     if (path.empty())
-        return std::unexpected(Error{"no translations are kept", "ANYPERF_CACHE_DIR is not set",
-                                     "set it to a directory that only you can use"});
+        return std::unexpected(
+            Error{"no translations are kept",
+                  chosen ? "ANYPERF_CACHE_DIR is empty" : "neither XDG_CACHE_HOME nor HOME names a directory",
+                  "set ANYPERF_CACHE_DIR to a directory that only you can use"});
+    if (const std::string defect = broker::code_store_defect(path); !defect.empty())
+        return std::unexpected(Error{"no translations are kept in " + host::printable(path), defect,
+                                     "set ANYPERF_CACHE_DIR to a directory that only you can use"});
     if (options.clear) {
         const Files removed = TRY(broker::clear_code_store(path));
         out.print(fmt::format("removed {} files, {}\n", removed.size(), size_text(bytes_of(removed))));

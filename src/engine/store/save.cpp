@@ -131,6 +131,7 @@ void Store::save(Cache& cache, std::uint32_t number) {
     StoredMapping& mapping = mappings_[number];
     const StoreDirectory directory{directory_};
     if (!directory.usable()) return;
+    set_flavour(mapping.key);
     const StoredName name{mapping.key};
     const std::span<const std::uint8_t> old_bytes = directory.map(name, area_);
     const StoredFile old{old_bytes, mapping.key};

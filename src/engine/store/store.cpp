@@ -47,16 +47,6 @@ void set_file(run::StoredCodeKey& key, const struct stat& status) {
 static_assert(sizeof run::StoredCodeKey::classes == sizeof(x86_64::ClassSet),
               "classes that the key lacks would not be counted");
 
-void set_flavour(run::StoredCodeKey& key, const run::StoredCodeKey& flavour) {
-    __builtin_memcpy(key.engine_build, flavour.engine_build, sizeof key.engine_build);
-    key.cpu = flavour.cpu;
-    key.classes = flavour.classes;
-    key.budgeted = flavour.budgeted;
-    key.isa = flavour.isa;
-    key.heat = flavour.heat;
-    key.machine = flavour.machine;
-}
-
 }  // namespace
 
 // Like an arena the area is near code and not among the program's mappings, whose addresses it must not change.
@@ -113,6 +103,16 @@ void Store::follow_flavour(const Cache& cache, const x86_64::Counting& counting)
                            : static_cast<std::uint32_t>(checksum(counting.machine, sizeof *counting.machine));
 }
 
+void Store::set_flavour(run::StoredCodeKey& key) const {
+    __builtin_memcpy(key.engine_build, flavour_.engine_build, sizeof key.engine_build);
+    key.cpu = flavour_.cpu;
+    key.classes = flavour_.classes;
+    key.budgeted = flavour_.budgeted;
+    key.isa = flavour_.isa;
+    key.heat = flavour_.heat;
+    key.machine = flavour_.machine;
+}
+
 void Store::close(StoredMapping& mapping) {
     unmap_stored(mapping.file_bytes);
     mapping.file_bytes = {};
@@ -121,12 +121,11 @@ void Store::close(StoredMapping& mapping) {
     mapping.new_blocks = 0;
 }
 
-// Whatever load() and note() read later gets its pages here, so that they are quiet (memory/page_faults.h).
+// The file's pages are mapped at once, so that visits that load are quiet (memory/page_faults.h).
 void Store::open(StoredMapping& mapping) {
     const PagesAhead::Around around;
     mapping.opened = true;
-    touch_pages(mapping.content, mapping.bytes / kPageBytes * sizeof *mapping.content);
-    set_flavour(mapping.key, flavour_);
+    set_flavour(mapping.key);
     const StoreDirectory directory{directory_};
     if (!directory.usable()) return;
     mapping.file_bytes = directory.map(StoredName{mapping.key}, area_);
@@ -138,7 +137,10 @@ void Store::open(StoredMapping& mapping) {
 
 /// The checksum of a page of the range, which has a mapping; it is read once.
 std::uint64_t Store::content_in(const ExecutableRange& range, std::uint64_t page) {
-    const StoredMapping& mapping = mappings_[range.stored];
+    StoredMapping& mapping = mappings_[range.stored];
+    if (!mapping.content_ready)
+        PagesAhead::make_ready(mapping.content, mapping.bytes / kPageBytes * sizeof *mapping.content);
+    mapping.content_ready = true;
     std::uint64_t& content = mapping.content[(page - mapping.start) / kPageBytes];
     if (content == 0) {
         const PagesAhead::Around around;
@@ -222,11 +224,11 @@ void Store::look_up(Cache& cache, const StoredMapping& mapping, const Executable
 
 // With the block come those that follow it: each saves a way through the engine.
 Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
-                   const ExecutableRange& range, std::uint64_t pc, Entries entries) {
+                   const ExecutableRange& range, std::uint64_t pc, Entries entries, bool may_open) {
     constexpr std::size_t kAhead = 3;  // blocks between the lookup of a record and its use
     follow_flavour(cache, counting);
     StoredMapping& mapping = mappings_[range.stored];
-    if (!mapping.opened) open(mapping);
+    if (!mapping.opened && may_open) open(mapping);
     const std::uint32_t record = mapping.file.record_of(static_cast<std::uint32_t>(mapping.place_of(pc)));
     Loaded loaded;
     if (record == 0 || !load_one(cache, tuples, range, pc, record, entries, loaded)) return nullptr;

@@ -49,6 +49,7 @@ struct StoredMapping {
     std::uint64_t bytes = 0;
     std::uint64_t offset = 0;          ///< in the file, of `start`
     std::uint64_t* content = nullptr;  ///< the checksum of each page, once it is known; else 0
+    bool content_ready = false;        ///< its pages are there
     bool opened = false;               ///< `file` has been looked for
     StoredFile file;
     std::span<const std::uint8_t> file_bytes;
@@ -77,9 +78,9 @@ class Store {
                 const ProcessInstrumentation& instrumentation) const;
 
     /// The stored block for `pc`, in the cache's table; null if there is none. Precondition: covers(), and the cache
-    /// has no block there. May fault while it reads.
+    /// has no block there. May fault while it reads. `may_open`: files may be opened for it.
     Block* load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
-                const ExecutableRange& range, std::uint64_t pc, Entries entries);
+                const ExecutableRange& range, std::uint64_t pc, Entries entries, bool may_open);
 
     /// For the translator, if the block is to be stored: then note() it.
     x86_64::Relocations& relocations() { return relocations_; }
@@ -97,6 +98,8 @@ class Store {
     std::size_t touched_pages() const;
 
   private:
+    /// The key of the files that belong to what is loaded and noted now.
+    void set_flavour(run::StoredCodeKey& key) const;
     void open(StoredMapping& mapping);
     static void close(StoredMapping& mapping);
     void follow_flavour(const Cache& cache, const x86_64::Counting& counting);
