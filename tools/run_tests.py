@@ -84,13 +84,14 @@ MOST_UNSTEADY = 5
 
 
 def run_ctest(preset, jobs, *selection):
-    """Runs tests of a preset. Returns their cases by name, or None if ctest wrote no results."""
+    """Runs tests of a preset. Returns their cases by name, or None if ctest wrote no results. What they keep in the user's
+    cache, such as translations, is in the build directory."""
     directory = build_directory(preset)
     junit = directory / "junit.xml"
     junit.unlink(missing_ok=True)
     subprocess.run(["ctest", "--test-dir", str(directory), "-j", jobs, "--output-junit", str(junit), "-Q",
                     "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000", *selection],
-                   cwd=ROOT, check=False)
+                   cwd=ROOT, check=False, env=dict(os.environ, XDG_CACHE_HOME=str(directory / "cache")))
     if not junit.exists():
         return None
     return {case.get("name"): case for case in ElementTree.parse(junit).getroot().iter("testcase")}

@@ -36,8 +36,6 @@ class MarkReader {
     explicit MarkReader(const Block& block) : at_(block.packed_marks()) {}
 
     Mark next();
-    /// Reads a mark of bytes that may be damaged. False if it does not end by `end`.
-    bool next_before(const std::uint8_t* end);
     Mark last() const { return std::bit_cast<Mark>(mark_); }
     /// Where the next mark begins.
     const std::uint8_t* at() const { return at_; }
@@ -47,6 +45,9 @@ class MarkReader {
     // A Mark as a number: to store its fields one by one and to load them together would wait for the stores.
     std::uint64_t mark_ = std::bit_cast<std::uint64_t>(Mark{});
 };
+
+/// Whether bytes that may be damaged are `count` marks, whose code is in the first `host_bytes` of a block.
+bool are_valid_marks(std::span<const std::uint8_t> packed, std::size_t count, std::size_t host_bytes);
 
 /// One mark of a block. For many of them use a MarkReader or Marks.
 Mark mark_at(const Block& block, std::size_t index);

@@ -27,7 +27,9 @@ inline std::uint64_t checksum(const void* data, std::size_t bytes) {
     for (; done + 32 <= bytes; done += 32)
         for (std::size_t i = 0; i < 4; ++i) chain[i] = mix(chain[i], word_at(done + 8 * i));
     for (; done + 8 <= bytes; done += 8) chain[0] = mix(chain[0], word_at(done));
-    for (; done < bytes; ++done) chain[1] = mix(chain[1], at[done]);
+    // The rest as one word, which may have bytes that are in another word, too.
+    if (done < bytes && bytes >= 8) chain[1] = mix(chain[1], word_at(bytes - 8));
+    for (; done < bytes && bytes < 8; ++done) chain[1] = mix(chain[1], at[done]);
     return mix(mix(mix(chain[0], chain[1]), chain[2]), chain[3]);
 }
 

@@ -215,7 +215,8 @@ void Store::add_successors(const Cache& cache, const Loaded& loaded, Wanted& wan
 void Store::look_up(Cache& cache, const StoredMapping& mapping, const ExecutableRange& range,
                     Wanted::Successor& successor) {
     const std::uint64_t pc = successor.target;
-    if (pc - range.start >= range.end - range.start || cache.find(pc) != nullptr) return;
+    successor.block = cache.find(pc);
+    if (successor.block != nullptr || pc - range.start >= range.end - range.start) return;
     successor.record = mapping.file.record_of(static_cast<std::uint32_t>(mapping.place_of(pc)));
     if (successor.record == 0) return;
     mapping.file.prefetch(successor.record);
@@ -239,7 +240,9 @@ Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Count
         for (; looked_up < wanted.count && looked_up <= i + kAhead; ++looked_up)
             look_up(cache, mapping, range, wanted.successor[looked_up]);
         const Wanted::Successor successor = wanted.successor[i];
-        Block* next = cache.find(successor.target);
+        Block* next = successor.block;
+        // It may have been loaded since it was looked up.
+        if (next == nullptr && successor.record != 0) next = cache.find(successor.target);
         if (next == nullptr && successor.record != 0 &&
             load_one(cache, tuples, range, successor.target, successor.record, {}, loaded)) {
             next = loaded.block;

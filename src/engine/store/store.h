@@ -117,6 +117,7 @@ class Store {
         struct Successor {
             std::uint64_t target;
             ExitId exit;               ///< leads there; 0: none
+            Block* block = nullptr;    ///< it, if the cache had it when it was looked up
             std::uint32_t record = 0;  ///< of the block, once it has been looked up; 0: there is none, or it is loaded
         };
         Successor successor[kMost];

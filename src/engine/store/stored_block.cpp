@@ -64,11 +64,8 @@ bool has_valid_parts(const StoredBlock& block) {
 }  // namespace
 
 bool has_valid_marks(const StoredBlock& block) {
-    const std::uint8_t* const end = block.marks + block.head.mark_bytes;
-    MarkReader marks{block.marks};
-    for (std::size_t i = 0; i <= block.head.instructions; ++i)
-        if (!marks.next_before(end) || marks.last().host > block.head.hot_bytes) return false;
-    return marks.at() == end;
+    return are_valid_marks({block.marks, block.head.mark_bytes}, block.head.instructions + std::size_t{1},
+                           block.head.hot_bytes);
 }
 
 std::size_t StoredBlock::cold_rest() const {
