@@ -147,6 +147,8 @@ class Cache {
     /// host's (x86_64/translate/returns.cpp). Set before the first one.
     std::uint32_t pair_returns_from = kNeverPaired;
     bool pairs_returns = false;  ///< they are; changed by free_all() only
+    /// Once there are so many blocks, a process that has run for long begins to pair returns (block_at.cpp).
+    std::uint32_t pairs_late = kNeverPaired;
     /// What each execution of a block that may become a trace's head adds to a word of 16 bits
     /// (x86_64/traces/trace.cpp); 0: there are no traces. Set before the first block.
     std::int8_t heat = 0;

@@ -9,7 +9,7 @@ void PagesAhead::make_ready(const void* pages, std::size_t bytes) {
     touch_pages(pages, bytes);
 }
 
-PagesAhead::Around::Around() : counting_(__atomic_load_n(&PagesAhead::counting_, __ATOMIC_RELAXED)) {
+PagesAhead::Around::Around() : counting_(is_counting()) {
     if (!counting_) return;
     of_thread_ = faults_of_thread().minor;
     before_ = faults_;

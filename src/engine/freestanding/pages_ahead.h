@@ -44,6 +44,7 @@ class PagesAhead {
     static void make_ready(const void* pages, std::size_t bytes);
     /// From here on faults() is kept: a thread is about to count its page faults.
     static void begin_counting() { __atomic_store_n(&counting_, true, __ATOMIC_RELAXED); }
+    static bool is_counting() { return __atomic_load_n(&counting_, __ATOMIC_RELAXED); }
     /// The faults that the kernel has counted in this process for pages that were made ready, a large one once. Memory
     /// that all threads use is made ready under the cache's lock.
     static std::uint64_t faults() { return faults_; }

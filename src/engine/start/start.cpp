@@ -60,8 +60,8 @@ bool make_initial_vector_state(Engine& engine) {
 
 /// Decides from how many blocks on returns are paired with the host's (docs/engine.md, "Paired returns"). The CPU
 /// predicts the returns of a small program well without pairs, and pairs take more instructions. It predicts those of a
-/// large one only if they are paired. A process that stores its translations pairs nothing: what is
-/// stored has no pads.
+/// large one only if they are paired. What is stored has no pads, so a process that stores its translations pairs
+/// returns only if it runs for long (Cache::pairs_late).
 void decide_about_returns(Engine& engine) {
     constexpr std::uint32_t kBlocksOfLargeProgram = 24576;
     if (!x86_64::can_pair_returns(engine.run)) return;
@@ -69,8 +69,8 @@ void decide_about_returns(Engine& engine) {
     const std::uint32_t wish = engine.run != nullptr ? engine.run->pair_returns : 0;
     if (wish != 0)
         cache.pair_returns_from = wish == ~std::uint32_t{0} ? Cache::kNeverPaired : wish - 1;
-    else if (x86_64::is_intel(engine.run) && !engine.store.on())
-        cache.pair_returns_from = kBlocksOfLargeProgram;
+    else if (x86_64::is_intel(engine.run))
+        (engine.store.on() ? cache.pairs_late : cache.pair_returns_from) = kBlocksOfLargeProgram;
     cache.pairs_returns = cache.pair_returns_from == 0;
 }
 

@@ -121,8 +121,10 @@ void Store::close(StoredMapping& mapping) {
     mapping.new_blocks = 0;
 }
 
-// The file's pages are mapped at once, so that visits that load are quiet (memory/page_faults.h).
+// A small file's pages are mapped at once, which is quicker than by faults; so are those of any file where page faults
+// are counted, so that visits that load are quiet (memory/page_faults.h).
 void Store::open(StoredMapping& mapping) {
+    constexpr std::size_t kSmall = std::size_t{1} << 20;
     const PagesAhead::Around around;
     mapping.opened = true;
     set_flavour(mapping.key);
@@ -130,7 +132,11 @@ void Store::open(StoredMapping& mapping) {
     if (!directory.usable()) return;
     mapping.file_bytes = directory.map(StoredName{mapping.key}, area_);
     mapping.file = StoredFile{mapping.file_bytes, mapping.key};
-    if (mapping.file.usable()) return map_present_pages(mapping.file_bytes.data(), mapping.file_bytes.size());
+    if (mapping.file.usable()) {
+        if (PagesAhead::is_counting() || mapping.file_bytes.size() <= kSmall)
+            map_present_pages(mapping.file_bytes.data(), mapping.file_bytes.size());
+        return;
+    }
     unmap_stored(mapping.file_bytes);
     mapping.file_bytes = {};
 }
@@ -142,10 +148,7 @@ std::uint64_t Store::content_in(const ExecutableRange& range, std::uint64_t page
         PagesAhead::make_ready(mapping.content, mapping.bytes / kPageBytes * sizeof *mapping.content);
     mapping.content_ready = true;
     std::uint64_t& content = mapping.content[(page - mapping.start) / kPageBytes];
-    if (content == 0) {
-        const PagesAhead::Around around;
-        content = checksum(at_address<const void>(page), kPageBytes) | 1;
-    }
+    if (content == 0) content = checksum(at_address<const void>(page), kPageBytes) | 1;
     return content;
 }
 

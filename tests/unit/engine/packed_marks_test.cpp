@@ -30,12 +30,7 @@ bool equal(const std::vector<Mark>& left, const std::vector<Mark>& right) {
     return left.size() == right.size() && std::memcmp(left.data(), right.data(), left.size() * sizeof(Mark)) == 0;
 }
 
-bool are_valid(const Bytes& packed, std::size_t count) {
-    MarkReader reader{packed.data()};
-    for (std::size_t i = 0; i < count; ++i)
-        if (!reader.next_before(packed.data() + packed.size())) return false;
-    return reader.at() == packed.data() + packed.size();
-}
+constexpr std::size_t kLargestBlock = 0xffff;  ///< bytes of its code
 
 /// As of blocks: places rise, and most instructions borrow nothing.
 std::vector<Mark> random_marks(std::mt19937& random) {
@@ -80,9 +75,21 @@ TEST(PackedMarks, ThatEndTooEarlyAreRefused) {
     for (int i = 0; i < 2000; ++i) {
         const std::vector<Mark> marks = random_marks(random);
         Bytes packed = pack(marks);
-        ASSERT_TRUE(are_valid(packed, marks.size()));
+        ASSERT_TRUE(are_valid_marks(packed, marks.size(), kLargestBlock));
+        ASSERT_FALSE(are_valid_marks(packed, marks.size() - 1, kLargestBlock)) << i;
         packed.resize(packed.size() - 1);
-        ASSERT_FALSE(are_valid(packed, marks.size())) << i;
+        ASSERT_FALSE(are_valid_marks(packed, marks.size(), kLargestBlock)) << i;
+    }
+}
+
+TEST(PackedMarks, OfCodeThatIsNotInTheBlockAreRefused) {
+    std::mt19937 random{36};
+    for (int i = 0; i < 2000; ++i) {
+        const std::vector<Mark> marks = random_marks(random);
+        const Bytes packed = pack(marks);
+        const std::size_t last = marks.back().host;
+        ASSERT_TRUE(are_valid_marks(packed, marks.size(), last)) << i;
+        if (last != 0) ASSERT_FALSE(are_valid_marks(packed, marks.size(), last - 1)) << i;
     }
 }
 
@@ -91,7 +98,7 @@ TEST(PackedMarks, OfRandomBytesAreNotReadBeyondTheEnd) {
     for (int i = 0; i < 20000; ++i) {
         Bytes bytes(random() % 40);  // of its own size, so that sanitizers notice
         for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
-        are_valid(bytes, kMostMarks);
+        are_valid_marks(bytes, kMostMarks, kLargestBlock);
     }
 }
 
