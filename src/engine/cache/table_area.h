@@ -35,13 +35,9 @@ class TableArea {
     /// The same in the large page only.
     void* take_beside(std::uint64_t bytes) { return beside_.take(bytes); }
 
-    /// Makes a table all zeros. A table with pages of its own gives them back; in the large page that would split it.
-    void clear(void* table, std::uint64_t bytes) const {
-        if (is_beside(table))
-            std::memset(table, 0, bytes);
-        else
-            discard_pages(table, bytes);
-    }
+    /// Makes a table all zeros, which will be filled again. It keeps its pages: as for take(), faults on new ones would
+    /// count as the program's.
+    void clear(void* table, std::uint64_t bytes) const { std::memset(table, 0, bytes); }
     /// Gives back the pages of a table that is no longer used.
     void drop(void* table, std::uint64_t bytes) const {
         if (!is_beside(table)) discard_pages(table, bytes);
