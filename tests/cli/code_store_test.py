@@ -382,15 +382,71 @@ class CodeStore(unittest.TestCase):
         self.run_command(program, "x")
         self.assertIn(str(program), [file["translated"] for file in self.listed()["files"]])
 
-    def listed(self):
+    def listed(self, store=None):
         return json.loads(subprocess.run([ANYPERF, "cache", "--json"], check=True, capture_output=True, text=True,
-                                         env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store))).stdout)
+                                         env=dict(os.environ, ANYPERF_CACHE_DIR=str(store or self.store))).stdout)
 
     def test_a_directory_that_cannot_be_made_is_an_error(self):
         ran = self.run_command("/bin/echo", "x", store="/proc/anyperf")
         self.assertEqual(ran.returncode, 125)
         self.assertIn("cannot keep translations in /proc/anyperf", ran.stderr)
         self.assertEqual(self.run_command("/bin/echo", "x", store="/proc/anyperf", options=["--no-cache"]).stdout, "x\n")
+
+    def by_default(self, *words, environment=None):
+        """The command without ANYPERF_CACHE_DIR, with a user's cache of its own."""
+        of_user = {"XDG_CACHE_HOME": str(self.directory / "cache"), **(environment or {})}
+        kept = {name: value for name, value in os.environ.items() if name != "ANYPERF_CACHE_DIR"}
+        return subprocess.run([ANYPERF, *words], capture_output=True, text=True, check=False, env=kept | of_user)
+
+    def test_by_default_they_are_in_the_users_cache(self):
+        self.assertEqual(self.by_default("run", "--", "/bin/echo", "x").stdout, "x\n")
+        kept = self.directory / "cache" / "anyperf" / "translations"
+        self.assertEqual([directory.stat().st_mode & 0o777 for directory in (kept, kept.parent, kept.parent.parent)], [0o700] * 3)
+        self.assertGreater(len(list(kept.glob("*.code"))), 0)
+        self.assertIn(str(kept), self.by_default("cache").stdout)
+
+    def test_nothing_is_made_in_the_home_of_another_user(self):
+        home = self.directory / "home"
+        home.mkdir()
+        os.chown(home, OTHER_USER, OTHER_USER)
+        others = {"XDG_CACHE_HOME": "", "HOME": str(home)}
+        self.assertEqual(self.by_default("run", "--", "/bin/echo", "x", environment=others).stdout, "x\n")
+        self.assertEqual(list(home.iterdir()), [])
+
+    def test_a_cache_of_the_user_that_cannot_be_used_is_no_obstacle(self):
+        kept = self.directory / "cache" / "anyperf" / "translations"
+        kept.mkdir(parents=True)
+        kept.chmod(0o755)
+        self.assertEqual(self.by_default("run", "--", "/bin/echo", "x").stdout, "x\n")
+        self.assertEqual(list(kept.iterdir()), [])
+        shown = self.by_default("cache")
+        self.assertEqual((shown.returncode, shown.stdout), (125, ""))
+        self.assertIn("other users have rights to it", shown.stderr)
+
+    def test_an_empty_variable_keeps_none(self):
+        empty = {"ANYPERF_CACHE_DIR": ""}
+        self.assertEqual(self.by_default("run", "--", "/bin/echo", "x", environment=empty).stdout, "x\n")
+        self.assertFalse((self.directory / "cache").exists())
+        self.assertIn("ANYPERF_CACHE_DIR is empty", self.by_default("cache", environment=empty).stderr)
+
+    def test_a_program_with_threads_keeps_what_they_execute(self):
+        program = ["/usr/bin/python3", "-S", "-c", "import threading\nt = threading.Thread(target=lambda: print(sorted([3, 1, 2])))\nt.start(); t.join()"]
+        self.assertEqual(self.run_command(*program).stdout, "[1, 2, 3]\n")
+        cold = {file["translated"]: file["blocks"] for file in self.listed()["files"]}
+        alone = self.directory / "alone"
+        self.run_command("/usr/bin/python3", "-S", "-c", "print(sorted([3, 1, 2]))", store=alone)
+        self.assertGreater(sum(cold.values()), sum(file["blocks"] for file in self.listed(alone)["files"]))
+        self.assertEqual(self.run_command(*program).stdout, "[1, 2, 3]\n")
+
+    def test_page_faults_are_about_the_same_cold_warm_and_without(self):
+        def faults(*options):
+            counted = subprocess.run([ANYPERF, "stat", "--virtual", "-j", "-e", "page-faults:u", *options, "--", "/usr/bin/python3", "-S", "-c", "pass"],
+                                     capture_output=True, text=True, check=True, env=dict(os.environ, ANYPERF_CACHE_DIR=str(self.store)))
+            return json.loads(counted.stderr)["events"][0]["value"]
+
+        without = min(faults("--no-cache") for _ in range(3))
+        for seen in (faults(), faults(), faults()):  # the first one finds nothing
+            self.assertIn(seen, range(without - without // 20, without + without // 20))
 
     def test_a_directory_that_can_be_read_only_is_no_obstacle(self):
         self.run_command("/bin/true")
@@ -434,7 +490,7 @@ class CodeStore(unittest.TestCase):
     def test_the_verb_fails_where_there_is_no_directory_to_read(self):
         shown = self.cache(store="/dev/null")
         self.assertEqual((shown.returncode, shown.stdout), (125, ""))
-        self.assertIn("cannot read the directory /dev/null", shown.stderr)
+        self.assertIn("no translations are kept in /dev/null: it is not a directory", shown.stderr)
         self.assertIn(": 0 files", self.cache(store=self.directory / "new").stdout)
 
     def test_other_files_of_the_directory_stay(self):

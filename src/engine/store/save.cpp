@@ -153,8 +153,12 @@ void Store::save(Cache& cache, std::uint32_t number) {
     unmap_stored(old_bytes);
 }
 
+bool Store::has_news(const Cache& cache) const {
+    return on() && new_blocks_.count() >= kFewest && generation_ == cache.generation;
+}
+
 void Store::save(Cache& cache) {
-    if (!on() || new_blocks_.count() < kFewest || generation_ != cache.generation) return;
+    if (!has_news(cache)) return;
     for (std::uint32_t number = 1; number <= mapping_count_; ++number) {
         if (mappings_[number].new_blocks < kFewest) continue;
         save(cache, number);

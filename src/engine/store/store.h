@@ -89,6 +89,8 @@ class Store {
     /// A read at `address` has faulted. True if that was in a file of the store, which is not read any more then.
     bool drop_faulted(std::uint64_t address);
 
+    /// Whether so much is new that it may be worth writing it.
+    bool has_news(const Cache& cache) const;
     /// Writes what is new to the directory, if it is enough to be worth that.
     void save(Cache& cache);
     /// The process is a fork's child: its parent saves what it has translated so far.
