@@ -12,12 +12,12 @@ void PagesAhead::make_ready(const void* pages, std::size_t bytes) {
 PagesAhead::Around::Around() : counting_(is_counting()) {
     if (!counting_) return;
     of_thread_ = faults_of_thread().minor;
-    before_ = faults_;
+    before_ = counted_.faults;
 }
 
 // What make_ready() has added meanwhile is among them.
 PagesAhead::Around::~Around() {
-    if (counting_) faults_ = before_ + faults_of_thread().minor - of_thread_;
+    if (counting_) counted_.faults = before_ + faults_of_thread().minor - of_thread_;
 }
 
 // What has been used much will mostly be used more, so a quarter as much again is made ready, within limits.

@@ -43,11 +43,11 @@ class PagesAhead {
     /// Has the kernel allocate these pages, and adds what it counts as faults to faults().
     static void make_ready(const void* pages, std::size_t bytes);
     /// From here on faults() is kept: a thread is about to count its page faults.
-    static void begin_counting() { __atomic_store_n(&counting_, true, __ATOMIC_RELAXED); }
-    static bool is_counting() { return __atomic_load_n(&counting_, __ATOMIC_RELAXED); }
+    static void begin_counting() { __atomic_store_n(&counted_.begun, true, __ATOMIC_RELAXED); }
+    static bool is_counting() { return __atomic_load_n(&counted_.begun, __ATOMIC_RELAXED); }
     /// The faults that the kernel has counted in this process for pages that were made ready, a large one once. Memory
     /// that all threads use is made ready under the cache's lock.
-    static std::uint64_t faults() { return faults_; }
+    static std::uint64_t faults() { return counted_.faults; }
     /// All of the calling thread's faults between construction and destruction are among faults().
     class Around {
       public:
@@ -70,8 +70,12 @@ class PagesAhead {
     std::size_t large_from(std::uint64_t start) const { return large_page_up(start + small_bytes_) - start; }
     void make_ready(std::uint64_t start, std::size_t used, std::size_t room);
 
-    constinit static inline bool counting_ = false;
-    constinit static inline std::uint64_t faults_ = 0;
+    /// In one page: the faults are first added to when `begun` has been written, so that takes none.
+    struct alignas(16) Counted {
+        std::uint64_t faults;
+        bool begun;
+    };
+    constinit static inline Counted counted_{};
 
     std::size_t ready_ = 0;
     std::size_t small_bytes_ = kSmallBytes;

@@ -18,6 +18,12 @@ bool touch_from(const void* start, const void* end) {
     return touch_pages(at_address<const void>(from), address_of(end) - from);
 }
 
+/// The same for the head of a table, which says whether it has entries.
+template <class Table>
+bool touch_head(const Table& table) {
+    return touch_from(&table, at_address<const void>(address_of(&table) + sizeof(std::uint64_t)));
+}
+
 }  // namespace
 
 FaultsOfEngine::FaultsOfEngine(Thread& thread) : thread_(thread) {
@@ -50,7 +56,8 @@ void touch_quiet_memory(Thread& thread) {
     Engine& engine = *thread.engine;
     const auto* const stack = at_address<const void>(thread.engine_stack - kEngineStackBytes);
     thread.quiet_memory_touched =
-        touch_from(&engine, &engine.instrumentation) && touch_from(&engine.modelling, &engine + 1) &&
+        touch_from(&engine, &engine.instrumentation) && touch_head(engine.instrumentation.code) &&
+        touch_head(engine.instrumentation.targets) && touch_from(&engine.modelling, &engine + 1) &&
         touch_from(&thread, thread.return_pads) && touch_from(thread.heat, thread.watchpoint_filter) &&
         touch_from(stack, at_address<const void>(thread.engine_stack));
 }
