@@ -17,25 +17,15 @@
 // say so (Mark::lent); recover.h puts it back when the thread is stopped there. A segment that has no such register
 // borrows rcx and reloads it. A tuple without a word of its own adds to several words in the same way.
 //
-// In a process with budgets (live_counters.h) the instructions are not in the tuple but charged to a lane, first of
-// all:
-//
-//   65 48 83 2c 25 LANE N        sub  $N, %gs:LANE             16 bytes, if the flags are dead
-//   0f 88 EXIT                   js   EXIT                     ExitReason::budget, before the segment has any effect
-//
-// If a flag may be read later, the same without a flag. The lane's upper half is all ones once the lane is negative:
-//
-//   mov  rcx, %gs:SPILL          mov  %gs:LANE, rcx            lea  -N(rcx), rcx         mov  rcx, %gs:LANE
-//   mov  %gs:LANE+4, ecx         lea  1(ecx), ecx              jrcxz NEGATIVE
-//   mov  %gs:SPILL, rcx          jmp  BODY
-//   NEGATIVE:                    mov  %gs:SPILL, rcx           jmp  EXIT
-//   BODY:
+// In a process with budgets (live_counters.h) the instructions are not in the tuple but charged to a lane, first of all
+// (lane_charge.h). If they do not fit, the thread leaves by ExitReason::budget before the segment has any effect.
 //
 // Faults: a prologue does not fault. A signal in the middle of it is delivered at the next instruction's start: before
 // the word is written the segment has not been counted, and afterwards it runs. If a segment is left in the middle,
 // recover.h takes back what did not retire.
 #include <algorithm>
 
+#include "engine/x86_64/translate/lane_charge.h"
 #include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -136,31 +126,9 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
 
 /// If the segment does not fit, the budget becomes negative, and on_budget() in dispatch.cpp undoes the charge.
 void Translation::emit_charge(std::int32_t instructions, bool flags_dead, std::uint32_t budget_payload) {
-    const std::size_t lane = lane_offset(lane_);
-    if (flags_dead) {
-        hot_.sub_gs(lane, instructions);
-        const std::uint8_t* const stub = exit_stub(ExitReason::budget, budget_payload);
-        hot_.jcc(Condition::sign, stub);
-        relocate_to_cold(stub);
-        return;
-    }
-    // The upper 32 bits of a lane are all ones if its budget has just become negative, and never if the budget is not
-    // negative. Adding 1 to all ones gives zero, which jrcxz tests without using the flags.
-    spill(rcx);
-    hot_.load_gs(rcx, lane);
-    hot_.lea(rcx, rcx, -instructions);
-    hot_.store_gs(rcx, lane);
-    hot_.load_gs32(rcx, lane + 4);
-    hot_.lea32(rcx, rcx, 1);
-    std::uint8_t* const negative = hot_.jrcxz_forward();
-    unspill(rcx);
-    std::uint8_t* const body = hot_.jmp_forward();
-    hot_.bind(negative);
-    unspill(rcx);
     const std::uint8_t* const stub = exit_stub(ExitReason::budget, budget_payload);
-    hot_.jmp(stub);
+    emit_lane_charge(hot_, lane_offset(lane_), instructions, flags_dead, stub);
     relocate_to_cold(stub);
-    hot_.bind(body);
 }
 
 /// Chooses the register that the segment's prologue lends (lent_, lent_until_): the first that an instruction

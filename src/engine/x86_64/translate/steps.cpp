@@ -3,13 +3,12 @@
 #include "engine/cache/arena.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/translate/lane_charge.h"
 #include "engine/x86_64/translate/routines.h"
 
 namespace anyperf::engine::x86_64 {
 
 namespace {
-
-constexpr std::size_t kSpilledRcx = offsetof(Thread, spill) + std::size_t{8} * rcx;
 
 /// The length of `call OPERAND` (ff /2) from its ModRM byte on, without an immediate (SDM volume 2, table 2-2).
 std::size_t operand_bytes(std::uint8_t modrm, std::uint8_t sib) {
@@ -28,26 +27,7 @@ void emit_step_charge(Emitter& hot, Emitter& cold, const Arena& arena, std::uint
     const std::size_t lane = step_offset(payload & ~kShort);
     const std::uint8_t* const stub = cold.at();
     emit_exit_to_engine(cold, arena, ExitReason::step, payload);
-    const auto amount = static_cast<std::int32_t>(steps);
-    if (flags_dead) {
-        hot.sub_gs(lane, amount);
-        hot.jcc(Condition::sign, stub);
-        return;
-    }
-    // As Translation::emit_charge(): the upper half is all ones if the steps are used up.
-    hot.store_gs(rcx, kSpilledRcx);
-    hot.load_gs(rcx, lane);
-    hot.lea(rcx, rcx, -amount);
-    hot.store_gs(rcx, lane);
-    hot.load_gs32(rcx, lane + 4);
-    hot.lea32(rcx, rcx, 1);
-    std::uint8_t* const negative = hot.jrcxz_forward();
-    hot.load_gs(rcx, kSpilledRcx);
-    std::uint8_t* const body = hot.jmp_forward();
-    hot.bind(negative);
-    hot.load_gs(rcx, kSpilledRcx);
-    hot.jmp(stub);
-    hot.bind(body);
+    emit_lane_charge(hot, lane, static_cast<std::int32_t>(steps), flags_dead, stub);
 }
 
 bool follows_call(std::uint64_t pc) {

@@ -9,7 +9,7 @@
 //   indirect branch --> its entry, above STEP
 //   any other branch, the engine   --> HOST:  the block
 //
-// If a flag may be alive, the subtraction is done in rcx as in count.cpp. Where an indirect branch makes no step the
+// If a flag may be alive, the subtraction is done in rcx (lane_charge.h). Where an indirect branch makes no step the
 // entry is elsewhere and jumps to HOST (Translation::emit_block). A block gets this code if such a branch arrives when
 // it is translated; if one arrives later, the block is translated again (block_at.cpp). Branches that come to the
 // engine are charged there (dispatch.cpp), which then enters at HOST.
