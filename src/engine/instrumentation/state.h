@@ -1,5 +1,5 @@
 // state.h: the state of breakpoints, watchpoints and branch recording: what each thread wants, and for what the code of
-// the process is translated. The functions of instrumentation.h change it; x86_64/translate/breakpoints.cpp and
+// the process is translated. The functions of instrumentation.h change it; x86_64/instrumented/breakpoints.cpp and
 // record_branches.cpp emit code for it.
 #pragma once
 

@@ -159,10 +159,10 @@ struct Thread {
     bool traps_each;                        ///< the application has set its trap flag (engine/trap_flag.h)
     std::uint64_t trapped_pc;               ///< while `traps_each`: the instruction that is about to run; 0: none
     SingleStep single_step;                 ///< whether it executes a single instruction between two hooks of the agent
-    /// Written by translated code while branches are recorded (x86_64/translate/record_branches.cpp).
+    /// Written by translated code while branches are recorded (x86_64/instrumented/record_branches.cpp).
     RecordedBranches recorded_branches;
     RecordedBranches call_stack;  ///< calls that have not returned
-    OpenCallsState open_calls;    ///< written by translated code, too (x86_64/translate/note_calls.cpp)
+    OpenCallsState open_calls;    ///< written by translated code, too (x86_64/instrumented/note_calls.cpp)
     ThreadModels* models;         ///< null: this thread's caches and branches are not modelled (engine/modelling)
     /// Written by translated code while some thread of the process is modelled
     /// (x86_64/translate/record_accesses.cpp).
@@ -175,7 +175,7 @@ struct Thread {
     std::uint64_t return_pad_mask;   ///< the bits of rsp that are an index of it
     std::uint16_t heat[kHeatWords];  ///< counted by translated code; a block is hot when its word runs over
     TracePath path;
-    /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
+    /// Read by translated code before it accesses memory (x86_64/instrumented/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];
     /// Read by translated code while it compares accesses with them (x86_64/accesses/check_accesses.cpp). Other
