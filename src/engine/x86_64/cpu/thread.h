@@ -175,8 +175,8 @@ struct Thread {
     std::uint64_t return_pad_mask;   ///< the bits of rsp that are an index of it
     std::uint16_t heat[kHeatWords];  ///< counted by translated code; a block is hot when its word runs over
     TracePath path;
-    /// Read by translated code before it accesses memory (x86_64/instrumented/breakpoints.cpp). At the end, because it is
-    /// large and seldom used.
+    /// Read by translated code before it accesses memory (x86_64/instrumented/breakpoints.cpp). At the end, because it
+    /// is large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];
     /// Read by translated code while it compares accesses with them (x86_64/accesses/check_accesses.cpp). Other
     /// threads write it, too, under the models' lock: they take lines away.
