@@ -62,9 +62,9 @@ std::optional<SymbolTable> read_kallsyms_cache(const std::string& path, const st
     const auto* bytes = reinterpret_cast<const char*>(file->bytes.data());
     if (std::string_view{bytes + sizeof header, state.size()} != state) return {};
     const auto* first = reinterpret_cast<const Symbol*>(bytes + begin);
-    auto table =
-        SymbolTable::of({first, header.symbols},
-                        {reinterpret_cast<const char*>(first + header.symbols), header.text_bytes}, file->owner);
+    auto table = SymbolTable::of({first, header.symbols},
+                                 {reinterpret_cast<const char*>(first + header.symbols), header.text_bytes},
+                                 file->owner, [file = *file] { give_back(file); });
     give_back(*file);
     return table;
 }

@@ -33,7 +33,7 @@ std::size_t leading_underscores(std::string_view name) {
 }  // namespace
 
 std::optional<SymbolTable> SymbolTable::of(std::span<const Symbol> symbols, std::span<const char> texts,
-                                           std::shared_ptr<const void> owner) {
+                                           std::shared_ptr<const void> owner, std::function<void()> give_back) {
     const bool named = std::ranges::all_of(symbols, [&](const Symbol& each) { return each.name < texts.size(); });
     if (!named || (!texts.empty() && texts.back() != '\0') || !std::ranges::is_sorted(symbols, {}, &Symbol::start))
         return {};
@@ -41,6 +41,7 @@ std::optional<SymbolTable> SymbolTable::of(std::span<const Symbol> symbols, std:
     table.owner_ = std::move(owner);
     table.shared_symbols_ = symbols;
     table.shared_texts_ = texts;
+    table.give_back_ = std::move(give_back);
     return table;
 }
 

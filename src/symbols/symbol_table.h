@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,9 +38,11 @@ class SymbolTable {
     SymbolTable() = default;
 
     /// A table of symbols() and texts() of another one, after finish(). They live as long as `owner`, and nothing may
-    /// be added. Nothing is trusted: no table if a name is not in the texts or the symbols are not sorted.
+    /// be added. Nothing is trusted: no table if a name is not in the texts or the symbols are not sorted. `give_back`
+    /// gives the memory to the kernel, which has it in a file: it is called now and then, since of a large table only
+    /// some pages are used for long.
     static std::optional<SymbolTable> of(std::span<const Symbol> symbols, std::span<const char> texts,
-                                         std::shared_ptr<const void> owner);
+                                         std::shared_ptr<const void> owner, std::function<void()> give_back = {});
 
     /// Where the names of add_at() are: texts that end with a NUL and live as long as `owner`. To be called before the
     /// first symbol is added.
@@ -60,7 +63,10 @@ class SymbolTable {
     /// only the inner one is found. Valid until the next add().
     const Symbol* find(std::uint64_t address) const;
 
+    /// Not thread-safe.
     std::string_view name(const Symbol& symbol) const {
+        constexpr unsigned kNames = 64;
+        if (give_back_ && ++names_ % kNames == 0) give_back_();
         const std::size_t shared = shared_texts_.size();
         return symbol.name < shared ? shared_texts_.data() + symbol.name : texts_.data() + (symbol.name - shared);
     }
@@ -90,6 +96,8 @@ class SymbolTable {
     std::shared_ptr<const void> owner_;
     std::span<const Symbol> shared_symbols_;
     std::span<const char> shared_texts_;
+    std::function<void()> give_back_;
+    mutable unsigned names_ = 0;  // that were asked for, with give_back_
 };
 
 }  // namespace anyperf::symbols

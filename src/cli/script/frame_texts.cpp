@@ -34,7 +34,7 @@ KeptText FrameTexts::keep(std::string_view text) {
 }
 
 void FrameTexts::insert(const FrameKey& key, std::uint32_t form) {
-    if (++used_ * 2 > slots_.size()) {
+    if (++used_ * 4 > slots_.size() * 3) {
         const Slots old = std::exchange(slots_, Slots(slots_.size() * kGrowth));
         for (const Slot& each : old)
             if (each.form != kNone) slots_[slot_of(each.address, each.kind)] = each;

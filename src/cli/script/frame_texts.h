@@ -93,7 +93,7 @@ class FrameTexts {
     static constexpr std::size_t kFirstSlots = 1 << 12, kGrowth = 2;
     /// A JIT makes new frames for ever, whose old ones do not return. A process that ends leaves its frames, and the
     /// next one of the same program has others with the same texts.
-    static constexpr std::size_t kMostFrames = 1 << 17, kMostForms = 1 << 16, kMostBytes = 6 << 20;
+    static constexpr std::size_t kMostFrames = 3 << 15, kMostForms = 1 << 16, kMostBytes = 6 << 20;
     /// Texts are copied in blocks, which takes less time than memcpy(3) for some ten bytes. So a block may begin at the
     /// last byte of a text.
     static constexpr std::size_t kBlock = 32;
@@ -124,7 +124,7 @@ class FrameTexts {
     void forget_frames();
     void forget();
 
-    Slots slots_;  ///< a power of two, at most half of them used
+    Slots slots_;  ///< a power of two, at most three quarters of them used
     std::size_t used_ = 0;
     std::vector<FrameForm> forms_;
     std::unique_ptr<char[]> texts_;  ///< kMostBytes and a block. Only what is used is memory
