@@ -157,6 +157,8 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
     note_executed(engine, file.program.fd);
     if (file.loader.fd >= 0) note_executed(engine, file.loader.fd);
     file.close();
+    constexpr std::uint64_t kFsGsBase = 2;  // HWCAP2_FSGSBASE (asm/hwcap2.h)
+    engine.counting.reads_fs_base = (stack.auxiliary_value(AT_HWCAP2, 0) & kFsGsBase) != 0;
     add_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
     fix_places(engine.cache.fixed_places, engine.program, *program);
     const bool seeded = engine.run != nullptr && engine.run->deterministic != 0;

@@ -5,9 +5,9 @@
 //
 // The mechanism: a routine finds a line that is not the most recent one of its set by the cache's hint
 // (models/caches/cache.h), whichever way has it, and makes it so. In a cache of LRU it compares the ways in their
-// order. It does the same with the page, and trains the stride prefetcher. It calls the model for what is rare: an
-// access over the end of a line, a miss, a line that the access may not change, and a prefetch of a line that L1 lacks.
-// Where the cache is of neither kind, or has the rules of cachegrind, the routine looks for the most recent line only.
+// order. It does the same with the page. It calls the model for what is rare: an access over the end of a line, a miss,
+// a line that the access may not change, and the first access to a line that a prefetch has brought. Where the cache is
+// of neither kind, or has the rules of cachegrind, the routine looks for the most recent line only.
 //
 // The routines are shared by the code of all segments, so that this code is short: the CPU's own caches of code are
 // what the code of a large program lacks first.
@@ -30,6 +30,13 @@ struct AccessRoutines {
     const std::uint8_t* store = nullptr;
     const std::uint8_t* modify = nullptr;  ///< load and store
     const std::uint8_t* other = nullptr;   ///< any access; reads no address, and nothing is to be counted
+    // These make the line in rdx, which lies in the set rdi, the most recent one, for a load, a store and a fetch. If
+    // that is not all that is to be done they change nothing, and set the carry flag. They keep rax. Null if the cache
+    // has no hints.
+    const std::uint8_t* older_load = nullptr;
+    const std::uint8_t* older_store = nullptr;
+    const std::uint8_t* older_code = nullptr;
+    const std::uint8_t* data_pages = nullptr;  ///< makes the page in r10 the most recent one; else sets the carry flag
     const std::uint8_t* finish = nullptr;  ///< the rest of the segment after the access in rsi; its flags mean nothing
 };
 

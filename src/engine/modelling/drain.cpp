@@ -37,6 +37,7 @@ ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments) {
             .mispredictions = branches.conditional_mispredictions(),
             .resolved = 0,
             .counted = 0,
+            .fs_base = replay.fs_base(),
             .failed = 0};
 }
 

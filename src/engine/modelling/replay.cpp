@@ -19,6 +19,13 @@ std::uint64_t read_fs_base() {
 
 namespace {
 
+std::uint64_t current_fs_base(const Engine& engine) {
+    if (!engine.counting.reads_fs_base) return read_fs_base();
+    std::uint64_t base = 0;
+    asm volatile("rdfsbase %0" : "=r"(base));
+    return base;
+}
+
 /// The kinds of branches that the thread's ring has and its predictors describe; 0 if it wants no branches.
 std::uint8_t recorded_branches_of(const Thread& thread) {
     if ((thread.instrumentation.branches & branch::kEvery) == 0) return 0;
@@ -146,7 +153,7 @@ std::uint64_t Replay::address_of_access(const RecordedAccess& access, const std:
 }
 
 std::uint64_t Replay::fs_base() {
-    if (!models_.knows_fs_base) models_.fs_base = read_fs_base();
+    if (!models_.knows_fs_base) models_.fs_base = current_fs_base(*thread_.engine);
     models_.knows_fs_base = true;
     return models_.fs_base;
 }

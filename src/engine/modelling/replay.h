@@ -51,6 +51,8 @@ class Replay {
     /// the address comes from a load of the segment.
     void fetch_anew(std::uint64_t pc, unsigned bytes) { models_.stalls.fetched(core_.fetch_anew(pc, bytes)); }
     void access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind, bool waits);
+    /// The application's base of fs at this point of the replay.
+    std::uint64_t fs_base();
     /// What follows is in this record.
     void at(const std::uint64_t* record);
 
@@ -72,7 +74,6 @@ class Replay {
     void replay_each(const RecordedSegment& segment, const RecordedAccess* access, const std::uint64_t* words,
                      unsigned from, unsigned to);
     std::uint64_t address_of_access(const RecordedAccess& access, const std::uint64_t* words);
-    std::uint64_t fs_base();
     void fetch(const RecordedAccess& access);
     void touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind, bool waits = false);
     void repeat(const RecordedAccess& one, const RecordedAccess* other, const std::uint64_t* words, std::uint64_t pc);

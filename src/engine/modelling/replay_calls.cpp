@@ -46,14 +46,8 @@ bool access_uncounted(Frame& frame, const RecordedAccess* access, const std::uin
     const std::uint32_t losses = replay.core().code_losses();
     const RecordedSegment& segment = segment_of(frame, record);
     replay.replay(access, replay.first_access(segment) + segment.accesses, record, segment.pc + access->offset);
+    if (access->kind == Kind::fs_base) frame.fs_base = replay.fs_base();
     return replay.core().code_losses() != losses;
-}
-
-bool train(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address) {
-    models::Core& core = frame.replay->core();
-    const std::uint32_t losses = core.code_losses();
-    core.train(segment_of(frame, record).pc + access->offset, address);
-    return core.code_losses() != losses;
 }
 
 void replay_branch(Frame& frame, const RecordedSegment* segment, std::uint64_t next) {

@@ -18,8 +18,6 @@ bool access_anew(ReplayFrame& frame, const RecordedAccess* access, const std::ui
 /// Any access, which the code does not count.
 bool access_uncounted(ReplayFrame& frame, const RecordedAccess* access, const std::uint64_t* record,
                       std::uint64_t address);
-/// A load that hit, and whose distance the prefetcher has to look at.
-bool train(ReplayFrame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address);
 /// The branch at the end of the segment went to `next`.
 void replay_branch(ReplayFrame& frame, const RecordedSegment* segment, std::uint64_t next);
 /// The rest of a segment after `last`, at which L1I has lost a line: instruction by instruction, all counted here.

@@ -29,9 +29,9 @@ const RecordedSegment& segment_of(const Frame& frame, const std::uint64_t* recor
 
 /// Writes enter() and its end, to which all code leaves. Returns the latter.
 //   push rbx, rbp, r12 to r15 ; sub $8, rsp               the stack is aligned for calls
-//   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENTS(rbp), r14 ; mov SEGMENT(rbp), r15
+//   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENT(rbp), r15 ; mov FAILED(rbp), r14
 //   xor r13d, r13d ; jmp *rdx
-//   leave: mov r13, COUNTED(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
+//   leave: mov r13, COUNTED(rbp) ; mov r14, FAILED(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
 const std::uint8_t* write_entry(ReplayEmitter& out) {
     constexpr Register kSaved[] = {rbx, rbp, r12, r13, r14, r15};
     for (const Register reg : kSaved) out.push(reg);
@@ -39,12 +39,13 @@ const std::uint8_t* write_entry(ReplayEmitter& out) {
     out.mov(rbp, rdi);
     out.mov(r12, rsi);
     out.load(rbx, rbp, offsetof(Frame, core));
-    out.load(r14, rbp, offsetof(Frame, segments));
+    out.load(r14, rbp, offsetof(Frame, failed));
     out.load(r15, rbp, offsetof(Frame, segment));
     out.xor32(r13, r13);
     out.jmp_register(rdx);
     const std::uint8_t* const leave = out.at();
     out.store(r13, rbp, offsetof(Frame, counted));
+    out.store(r14, rbp, offsetof(Frame, failed));
     out.mov(rax, r12);
     out.lea(rsp, rsp, 8);
     for (std::size_t i = std::size(kSaved); i-- > 0;) out.pop(kSaved[i]);

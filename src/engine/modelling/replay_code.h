@@ -12,7 +12,7 @@
 //
 // The code runs in the engine, as an ordinary function, so no register has a value of the program. The registers are
 //   rbx  the Core          rbp  the frame (ReplayCode::Frame)    r12  the current record
-//   r13  what becomes Frame::counted                             r14  the array of RecordedSegment
+//   r13  what becomes Frame::counted                             r14  what becomes Frame::failed
 //   r15  the current segment
 // The code is never used for a segment that was left in the middle. The records end with one of segment 0, which the
 // code takes for one that has no code yet. Its `pc` is where the branch of the last record went.

@@ -49,13 +49,9 @@ class ReplayEmitter : public x86_64::Emitter {
     void add_memory(Register to, Register base, std::int64_t displacement) {
         memory(true, 0x03, to, base, displacement);
     }
-    void sub_memory(Register to, Register base, std::int64_t displacement) {
-        memory(true, 0x2b, to, base, displacement);
-    }
     void add_to_memory(Register from, Register base, std::int64_t displacement) {
         memory(true, 0x01, from, base, displacement);
     }
-    void inc_memory(Register base, std::int64_t displacement) { memory(true, 0xff, 0, base, displacement); }
     /// mov to, [base + 8 * index + displacement]
     void load_indexed(Register to, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x8b, to, base, index, 3, displacement);
@@ -67,6 +63,14 @@ class ReplayEmitter : public x86_64::Emitter {
     /// cmp reg, [base + 8 * index + displacement]
     void cmp_indexed(Register reg, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x3b, reg, base, index, 3, displacement);
+    }
+    /// and to, [base + index + displacement]
+    void and_indexed(Register to, Register base, Register index, std::int64_t displacement) {
+        indexed(true, 0x23, to, base, index, 0, displacement);
+    }
+    /// or to, [base + index + displacement]
+    void or_indexed(Register to, Register base, Register index, std::int64_t displacement) {
+        indexed(true, 0x0b, to, base, index, 0, displacement);
     }
     /// movzx r32, byte [base + index + displacement]
     void load8_indexed(Register to, Register base, Register index, std::int64_t displacement) {
@@ -82,10 +86,6 @@ class ReplayEmitter : public x86_64::Emitter {
     /// movzx r32, byte [base + displacement]
     void load8(Register to, Register base, std::int64_t displacement) {
         rex(false, to, base), byte(0x0f), byte(0xb6), operand(to, base, displacement);
-    }
-    /// movzx r32, word [base + displacement]
-    void load16(Register to, Register base, std::int64_t displacement) {
-        rex(false, to, base), byte(0x0f), byte(0xb7), operand(to, base, displacement);
     }
     /// movsx r32, byte [base]
     void load8_signed(Register to, Register base) {
@@ -104,7 +104,6 @@ class ReplayEmitter : public x86_64::Emitter {
     void xor32(Register to, Register from) { registers(false, 0x33, to, from); }
     void cmp(Register a, Register b) { registers(true, 0x3b, a, b); }
     void cmp32(Register a, Register b) { registers(false, 0x3b, a, b); }
-    void test(Register a, Register b) { registers(true, 0x85, b, a); }
     void test32(Register a, Register b) { registers(false, 0x85, b, a); }
     void test32_immediate(Register reg, std::uint32_t value) {
         rex(false, 0, reg), byte(0xf7), byte(static_cast<std::uint8_t>(0xc0 | (reg & 7))), u32(value);
@@ -120,12 +119,10 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     void cmp(Register reg, std::uint32_t value) { immediate(true, 7, reg, value); }
     void and32(Register reg, std::uint32_t value) { immediate(false, 4, reg, value); }
-    void or_immediate(Register reg, std::uint32_t value) { immediate(true, 1, reg, value); }
-    void or32_immediate(Register reg, std::uint32_t value) { immediate(false, 1, reg, value); }
     void xor32_immediate(Register reg, std::uint32_t value) { immediate(false, 6, reg, value); }
     void shl(Register reg, unsigned count) { shift(true, 4, reg, count); }
+    void shl32(Register reg, unsigned count) { shift(false, 4, reg, count); }
     void shr(Register reg, unsigned count) { shift(true, 5, reg, count); }
-    void sar(Register reg, unsigned count) { shift(true, 7, reg, count); }
     void shr32(Register reg, unsigned count) { shift(false, 5, reg, count); }
     /// setcc. Precondition: rax to rbx.
     void set(Condition condition, Register reg) {
@@ -140,11 +137,11 @@ class ReplayEmitter : public x86_64::Emitter {
         byte(0x8d), byte(static_cast<std::uint8_t>(0x84 | (to & 7) << 3));
         byte(static_cast<std::uint8_t>((reg & 7) << 3 | (reg & 7))), u32(static_cast<std::uint32_t>(displacement));
     }
-    /// lea to, [4 * reg + displacement]
-    void lea_four_times(Register to, Register reg, std::int32_t displacement) {
+    /// lea to, [8 * reg + displacement]: what a way of a cache has for a line (models/caches/cache.h)
+    void lea_word(Register to, Register reg, std::int32_t displacement) {
         byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (reg >= 8 ? 2 : 0)));
         byte(0x8d), byte(static_cast<std::uint8_t>(0x04 | (to & 7) << 3));
-        byte(static_cast<std::uint8_t>(0x85 | (reg & 7) << 3)), u32(static_cast<std::uint32_t>(displacement));
+        byte(static_cast<std::uint8_t>(0xc5 | (reg & 7) << 3)), u32(static_cast<std::uint32_t>(displacement));
     }
     /// lea r32, [base + 2 * index - 1]. Precondition: the low eight registers.
     void lea_step(Register to, Register base, Register index) {

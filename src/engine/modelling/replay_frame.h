@@ -27,7 +27,8 @@ struct ReplayFrame {
     std::uint64_t resolved;  ///< cycles that the branches waited for that this code has found mispredicted
     /// Fetches, loads and stores of segments as if all repeated, in fields of kField bits.
     std::uint64_t counted;
-    std::uint64_t failed;  ///< look-ups that have failed
+    std::uint64_t fs_base;
+    std::uint64_t failed;  ///< look-ups that have not found the most recent line
 };
 
 }  // namespace anyperf::engine

@@ -19,11 +19,9 @@ SegmentCode::SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegme
       first_(replay.first_access(segment)),
       path_(replay.core().short_path()),
       routines_(memory.routines),
-      groups_(first_, segment.accesses, 1U << path_.line_shift),
+      groups_(first_, segment.accesses, 1U << path_.line_shift, AccessGroups::Of::neighbours),
       branch_(out, replay, segment),
-      failed_{},
-      after_{},
-      ones_{} {}
+      failed_{} {}
 
 //   the look-ups
 //   add SUM, r13                     or mov SUM, rax ; add rax, r13
@@ -42,7 +40,9 @@ void SegmentCode::write() {
     skip_rest_ = out_.at();
     write_next();
     branch_.write_rare();
-    write_parts();
+    write_older();
+    write_other_pages();
+    write_failed();
     write_failed_fetches();
     if (finishing_count_ == 0) return;
     for (unsigned i = 0; i < finishing_count_; ++i) out_.bind_far(finishing_[i]);
@@ -58,7 +58,6 @@ void SegmentCode::write_body() {
             write_other(i);
         else if (const AccessGroup* const group = groups_.beginning_at(i))
             write_look_up(i, *group);
-        after_[i] = out_.at();
     }
 }
 
@@ -94,6 +93,7 @@ void SegmentCode::write_address(const RecordedAccess& access, std::int64_t displ
         out_.add(rax, rcx);
     }
     if (access.address32 != 0) out_.zero_extend32(rax);
+    if (access.in_fs != 0) out_.add_memory(rax, rbp, offsetof(Frame, fs_base));
 }
 
 /// With one set, look-ups of two lines find the same entry, so these accesses are left to the routines.
@@ -101,58 +101,92 @@ void SegmentCode::write_look_up(unsigned index, const AccessGroup& group) {
     // So far apart that the two look-ups are more often needed than not worth their price.
     constexpr unsigned kFew = 16;
     const RecordedAccess& access = first_[index];
-    Jumps& failed = failed_[index];
+    Failed& failed = failed_[index];
     if (!group.one_line || (path_.data.lines.mask == 0 && group.bytes() > 1)) {
-        if (group.count == 1) write_address(access, access.displacement);
-        failed.from[failed.count++] = out_.jmp_far();
-        return;
+        failed.jumps.from[failed.jumps.count++] = out_.jmp_far();
+    } else if (is_constant(access)) {
+        write_known(group, failed.jumps);
+    } else {
+        write_address(access, group.lowest);
+        if (group.count > 1 && group.bytes() > kFew && group.alignment != 0)
+            write_lines(group, failed.jumps);
+        else
+            write_line(group, failed.jumps);
     }
-    if (access.base == 0 && access.index == 0 && access.address32 == 0) return write_look_up_known(group, failed);
-    write_address(access, group.lowest);
-    if (group.count > 1 && group.bytes() > kFew && group.alignment != 0)
-        write_look_up_lines(group, failed);
-    else
-        write_look_up_line(group, failed);
+    failed.back = out_.at();
 }
 
-//   mov LINE, rax ; cmp LINES+8*SET(rbx), rax ; jne failed
-//   mov PAGE, rax ; cmp PAGES+8*SET(rbx), rax ; jne failed
-void SegmentCode::write_look_up_known(const AccessGroup& group, Jumps& failed) {
+/// Jumps if the flags say that the line in rdx is not the most recent one of its set. `line`: null if it is not
+/// constant.
+void SegmentCode::add_older(const Level& level, const std::uint8_t* routine, Jumps& failed, const std::uint64_t* line) {
+    if (routine == nullptr) return jump_to(failed, Condition::not_equal);
+    Older& older = older_[older_count_++];
+    older.from = out_.jcc_far(Condition::not_equal);
+    older.back = out_.at();
+    older.failed = &failed;
+    older.routine = routine;
+    older.known = line != nullptr;
+    if (line != nullptr) older.set = *line & level.lines.mask;
+}
+
+const std::uint8_t* SegmentCode::older_of(const AccessGroup& group) const {
+    return group.modifies ? routines_.older_store : routines_.older_load;
+}
+
+//   known: mov SET, edi
+//   call OLDER ; jb failed ; jmp back
+void SegmentCode::write_older() {
+    for (unsigned i = 0; i < older_count_; ++i) {
+        const Older& older = older_[i];
+        out_.bind_far(older.from);
+        if (older.known) out_.mov(rdi, older.set);
+        out_.add(r14, 1);
+        out_.call_near(older.routine);
+        jump_to(*older.failed, Condition::below);
+        out_.jmp(older.back);
+    }
+}
+
+//   mov LINE, rdx ; cmp LINES+8*SET(rbx), rdx ; jne older
+//   mov PAGE, rax ; cmp PAGES+8*SET(rbx), rax ; jne other
+void SegmentCode::write_known(const AccessGroup& group, Jumps& failed) {
+    const Level& level = path_.data;
     const auto address = static_cast<std::uint64_t>(group.lowest);
-    const auto look_up = [&](const models::ShortPath::Table& table, std::uint64_t number) {
-        out_.mov(rax, number);
-        out_.cmp_entry(rax, table, number);
-        jump_to(failed, Condition::not_equal);
-    };
-    look_up(group.modifies ? path_.data.modified : path_.data.lines, address >> path_.line_shift);
-    look_up(path_.data.pages, address >> models::Core::kPageShift);
+    const std::uint64_t line = address >> path_.line_shift;
+    const std::uint64_t page = address >> models::Core::kPageShift;
+    out_.mov(rdx, line);
+    out_.cmp_entry(rdx, group.modifies ? level.modified : level.lines, line);
+    add_older(level, older_of(group), failed, &line);
+    out_.mov(rax, page);
+    out_.cmp_entry(rax, level.pages, page);
+    add_page(failed);
 }
 
 // The entry of the last byte's line is compared with the first byte's line. If these are two, they differ by one, and a
-// line is never in the entry of its neighbour.
-//   lea BYTES-1(rax), rcx ; mov rax, rdx
-//   shr LINE, ecx ; and SETS-1, ecx ; shr LINE, rdx ; cmp LINES(rbx,rcx,8), rdx ; jne failed
-void SegmentCode::write_look_up_line(const AccessGroup& group, Jumps& failed) {
-    const models::ShortPath::Table& table = group.modifies ? path_.data.modified : path_.data.lines;
+// line is never in the entry, or the set, of its neighbour.
+//   lea BYTES-1(rax), rdi ; mov rax, rdx
+//   shr LINE, edi ; and SETS-1, edi ; shr LINE, rdx ; cmp LINES(rbx,rdi,8), rdx ; jne older
+void SegmentCode::write_line(const AccessGroup& group, Jumps& failed) {
+    const Level& level = path_.data;
     if (group.bytes() > 1)
-        out_.lea(rcx, rax, static_cast<std::int32_t>(group.bytes()) - 1);
+        out_.lea(rdi, rax, static_cast<std::int32_t>(group.bytes()) - 1);
     else
-        out_.mov(rcx, rax);
+        out_.mov(rdi, rax);
     out_.mov(rdx, rax);
-    out_.shr32(rcx, path_.line_shift);
+    out_.shr32(rdi, path_.line_shift);
+    out_.and32(rdi, static_cast<std::uint32_t>(level.lines.mask));
     out_.shr(rdx, path_.line_shift);
-    out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-    out_.cmp_entry_at(rdx, table, rcx);
-    jump_to(failed, Condition::not_equal);
+    out_.cmp_entry_at(rdx, group.modifies ? level.modified : level.lines, rdi);
+    add_older(level, older_of(group), failed, nullptr);
     write_page(failed);
 }
 
-// The lines of the first and the last byte, which may be two, in one page:
+// The lines of the first and the last byte, which may be two, in one page. They must be the most recent ones:
 //   test ALIGNMENT-1, eax ; jne failed
 //   lea BYTES-1(rax), rdx ; mov rax, rcx ; xor rdx, rcx ; shr $12, rcx ; jne failed
 //   shr LINE, rdx ; mov edx, ecx ; and SETS-1, ecx ; cmp LINES(rbx,rcx,8), rdx ; jne failed
 //   mov rax, rdx ; shr LINE, rdx ; mov edx, ecx ; and SETS-1, ecx ; cmp LINES(rbx,rcx,8), rdx ; jne failed
-void SegmentCode::write_look_up_lines(const AccessGroup& group, Jumps& failed) {
+void SegmentCode::write_lines(const AccessGroup& group, Jumps& failed) {
     const models::ShortPath::Table& table = group.modifies ? path_.data.modified : path_.data.lines;
     const auto look_up = [&] {
         out_.shr(rdx, path_.line_shift);
@@ -174,19 +208,39 @@ void SegmentCode::write_look_up_lines(const AccessGroup& group, Jumps& failed) {
     write_page(failed);
 }
 
-/// The page of the line in rdx.
-//   shr $12-LINE, rdx ; mov edx, ecx ; and SETS-1, ecx ; cmp PAGES(rbx,rcx,8), rdx ; jne failed
+/// The page of the address in rax.
+//   shr $12, rax ; mov eax, ecx ; and SETS-1, ecx ; cmp PAGES(rbx,rcx,8), rax ; jne other
 void SegmentCode::write_page(Jumps& failed) {
     const models::ShortPath::Table& table = path_.data.pages;
-    if (path_.line_shift < models::Core::kPageShift) out_.shr(rdx, models::Core::kPageShift - path_.line_shift);
+    out_.shr(rax, models::Core::kPageShift);
     if (table.mask == 0) {
-        out_.cmp_entry(rdx, table, 0);
+        out_.cmp_entry(rax, table, 0);
     } else {
-        out_.mov32(rcx, rdx);
+        out_.mov32(rcx, rax);
         out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-        out_.cmp_entry_at(rdx, table, rcx);
+        out_.cmp_entry_at(rax, table, rcx);
     }
-    jump_to(failed, Condition::not_equal);
+    add_page(failed);
+}
+
+/// Jumps if the flags say that the page in rax is not the most recent one of its set.
+void SegmentCode::add_page(Jumps& failed) {
+    OtherPage& other = other_pages_[other_page_count_++];
+    other.from = out_.jcc_far(Condition::not_equal);
+    other.back = out_.at();
+    other.failed = &failed;
+}
+
+//   mov rax, r10 ; call pages ; jb failed ; jmp back
+void SegmentCode::write_other_pages() {
+    for (unsigned i = 0; i < other_page_count_; ++i) {
+        const OtherPage& other = other_pages_[i];
+        out_.bind_far(other.from);
+        out_.mov(r10, rax);
+        out_.call_near(routines_.data_pages);
+        out_.jcc(Condition::above_or_equal, other.back);
+        jump_to(*other.failed, Condition::below);
+    }
 }
 
 /// An address in each line of a fetch that may not be L1I's most recent. The line in which the fetch before it ended
@@ -206,62 +260,58 @@ unsigned SegmentCode::lines_of(unsigned index, std::uint64_t (&addresses)[2]) co
     return count;
 }
 
-//   mov LINE, rax ; cmp LINES+8*SET(rbx), rax ; jne failed           for each line of the instruction
+//   for each line: mov LINE, rdx ; cmp LINES+8*SET(rbx), rdx ; jne older
 //   mov PAGE, rax ; cmp PAGES+8*SET(rbx), rax ; jne failed           unless the line before lies in this page
 void SegmentCode::write_fetch(unsigned index) {
     std::uint64_t addresses[2] = {};
     const unsigned count = lines_of(index, addresses);
+    const Level& level = path_.code;
     for (unsigned i = 0; i < count; ++i) {
         Fetch& fetch = fetches_[fetch_count_++];
         fetch = {.jumps = {}, .index = index, .address = addresses[i], .back = nullptr};
-        const auto look_up = [&](const models::ShortPath::Table& table, std::uint64_t number) {
-            out_.mov(rax, number);
-            out_.cmp_entry(rax, table, number);
-            jump_to(fetch.jumps, Condition::not_equal);
-        };
-        look_up(path_.code.lines, addresses[i] >> path_.line_shift);
+        const std::uint64_t line = addresses[i] >> path_.line_shift;
         const std::uint64_t page = addresses[i] >> models::Core::kPageShift;
-        if (page != code_page_) look_up(path_.code.pages, page);
+        out_.mov(rdx, line);
+        out_.cmp_entry(rdx, level.lines, line);
+        add_older(level, routines_.older_code, fetch.jumps, &line);
+        if (page != code_page_) {
+            out_.mov(rax, page);
+            out_.cmp_entry(rax, level.pages, page);
+            jump_to(fetch.jumps, Condition::not_equal);
+        }
         code_page_ = page;
         fetch.back = out_.at();
     }
 }
 
 //   add  WORDS*8, r12
-//   mov  (r12), r15d ; add r14, r15       the next segment
+//   mov  (r12), r15d ; add SEGMENTS(rbp), r15       the next segment
 //   the branch, which went there
 //   jmp  *REPLAY(r15)
 void SegmentCode::write_next() {
     out_.add(r12, static_cast<std::int32_t>(segment_.words * sizeof(std::uint64_t)));
     out_.load32(r15, r12, 0);
-    out_.add(r15, r14);
+    out_.add_memory(r15, rbp, offsetof(Frame, segments));
     branch_.write();
     out_.jmp_memory(r15, offsetof(RecordedSegment, replay));
 }
 
-void SegmentCode::write_parts() {
+/// The accesses of groups whose look-ups have failed, one by one.
+void SegmentCode::write_failed() {
     for (unsigned i = 0; i < segment_.accesses; ++i) {
-        const unsigned end = groups_.end_of_part(i);
-        if (is_fetch(i) || !has_known_address(first_[i])) continue;
-        for (; i <= end; ++i) write_one(i);
-        i = end;
-        out_.jmp(after_[end]);
+        const AccessGroup* const group = is_fetch(i) ? nullptr : groups_.beginning_at(i);
+        if (group == nullptr) continue;
+        bind(failed_[i].jumps);
+        if (routines_.older_load == nullptr) out_.add(r14, 1);
+        for (unsigned j = i; j <= group->last; ++j) write_one(j);
+        out_.jmp(failed_[i].back);
     }
 }
 
-/// Where a group begins, its failed look-up leads here. The address of a single access is in rax then.
-//   mov ACCESS, rsi ; lea BYTES-1(rax), rdx ; call ROUTINE ; jne finish
+//   the address ; mov ACCESS, rsi ; lea BYTES-1(rax), rdx ; call ROUTINE ; jne finish
 void SegmentCode::write_one(unsigned index) {
     const RecordedAccess& access = first_[index];
-    const AccessGroup* const group = groups_.beginning_at(index);
-    ones_[index] = out_.at();
-    if (is_fetch(index)) return write_one_fetch(index);
-    const bool known = group != nullptr && access.base == 0 && access.index == 0 && access.address32 == 0;
-    const bool in_rax = group != nullptr && group->count == 1 && !known;
-    if (group != nullptr && !in_rax) bind(failed_[index]);
     write_address(access, access.displacement);
-    if (in_rax) bind(failed_[index]);
-    if (group != nullptr) out_.inc_memory(rbp, offsetof(Frame, failed));
     out_.mov(rsi, address_of(&access));
     out_.lea(rdx, rax, access.bytes - 1);
     out_.call_near(access.kind == Kind::load    ? routines_.load
@@ -270,41 +320,20 @@ void SegmentCode::write_one(unsigned index) {
     finishing_[finishing_count_++] = out_.jcc_far(Condition::not_equal);
 }
 
-//   mov START, rax ; mov ACCESS, rsi ; call fetch ; jne finish       for each line; if one misses, the call does all:
-//   jb done
-void SegmentCode::write_one_fetch(unsigned index) {
-    std::uint64_t addresses[2] = {};
-    const unsigned count = lines_of(index, addresses);
-    std::uint8_t* done = nullptr;
-    for (unsigned i = 0; i < count; ++i) {
-        out_.mov(rax, addresses[i]);
-        out_.mov(rsi, address_of(first_ + index));
-        out_.call_near(routines_.fetch);
-        finishing_[finishing_count_++] = out_.jcc_far(Condition::not_equal);
-        if (i + 1 < count) done = out_.jcc_far(Condition::below);
-    }
-    if (done != nullptr) out_.bind_far(done);
-}
-
-/// After a miss, what the part has looked up is not valid any more: it goes on access by access.
-//   mov START, rax ; mov ACCESS, rsi ; call fetch ; jne finish ; jae back ; jmp after
+/// A call that misses does all lines of the instruction.
+//   mov START, rax ; mov ACCESS, rsi ; call fetch ; jne finish ; jae back ; jmp after the instruction's last line
 void SegmentCode::write_failed_fetches() {
     for (unsigned i = 0; i < fetch_count_; ++i) {
         const Fetch& fetch = fetches_[i];
+        const bool last = i + 1 == fetch_count_ || fetches_[i + 1].index != fetch.index;
         bind(fetch.jumps);
-        out_.inc_memory(rbp, offsetof(Frame, failed));
+        if (routines_.older_code == nullptr) out_.add(r14, 1);
         out_.mov(rax, fetch.address);
         out_.mov(rsi, address_of(first_ + fetch.index));
         out_.call_near(routines_.fetch);
         finishing_[finishing_count_++] = out_.jcc_far(Condition::not_equal);
-        const bool in_part = groups_.end_of_part(fetch.index) != fetch.index;
-        const std::uint8_t* const after = in_part ? ones_[fetch.index + 1] : after_[fetch.index];
-        if (after == fetch.back) {
-            out_.jmp(fetch.back);
-            continue;
-        }
-        out_.jcc(Condition::above_or_equal, fetch.back);
-        out_.jmp(after);
+        if (!last) out_.jcc(Condition::below, fetches_[i + 1].back);
+        out_.jmp(fetch.back);
     }
 }
 

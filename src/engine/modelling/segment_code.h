@@ -13,8 +13,10 @@
 
 namespace anyperf::engine {
 
-/// The code has a body of look-ups, and parts out of line: for each part of AccessGroups its accesses one by one, and
-/// for fetches what does not repeat. Only look-ups that fail jump there; at its end a part jumps back.
+/// The code has a body, which looks up the groups of AccessGroups and the lines of code in the order in which they are
+/// accessed: it compares the most recent line and page. Out of line it finds an older line of a cache of tree-PLRU by
+/// its hint (models/caches/cache.h), and makes it the most recent one. Where that fails, too, the accesses of the group
+/// call the routines of access_routines.h one by one.
 class SegmentCode {
   public:
     SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const ReplayMemory& memory);
@@ -24,6 +26,7 @@ class SegmentCode {
   private:
     static constexpr unsigned kMostAccesses = AccessGroups::kMostAccesses;
     using Condition = x86_64::Condition;
+    using Level = models::ShortPath::Level;
     /// Operands of jumps to one place.
     struct Jumps {
         std::uint8_t* from[8];
@@ -34,6 +37,26 @@ class SegmentCode {
         Jumps jumps;
         unsigned index;
         std::uint64_t address;
+        const std::uint8_t* back;
+    };
+    /// The look-up of a group that has failed.
+    struct Failed {
+        Jumps jumps;
+        const std::uint8_t* back;
+    };
+    /// A line in rdx that is not the most recent one of its set, whose number is in rdi unless the line is constant.
+    struct Older {
+        std::uint8_t* from;
+        Jumps* failed;
+        const std::uint8_t* back;
+        const std::uint8_t* routine;
+        std::uint64_t set;  ///< if it is constant
+        bool known;
+    };
+    /// A page that is not its set's most recent, whose number is in rax.
+    struct OtherPage {
+        std::uint8_t* from;
+        Jumps* failed;
         const std::uint8_t* back;
     };
 
@@ -47,19 +70,23 @@ class SegmentCode {
     void write_other(unsigned index);
     void write_address(const RecordedAccess& access, std::int64_t displacement);
     void write_look_up(unsigned index, const AccessGroup& group);
-    void write_look_up_known(const AccessGroup& group, Jumps& failed);
-    void write_look_up_line(const AccessGroup& group, Jumps& failed);
-    void write_look_up_lines(const AccessGroup& group, Jumps& failed);
+    void write_known(const AccessGroup& group, Jumps& failed);
+    void write_line(const AccessGroup& group, Jumps& failed);
+    void write_lines(const AccessGroup& group, Jumps& failed);
     void write_page(Jumps& failed);
+    void add_page(Jumps& failed);
+    void add_older(const Level& level, const std::uint8_t* routine, Jumps& failed, const std::uint64_t* line);
+    const std::uint8_t* older_of(const AccessGroup& group) const;
+    void write_older();
 
     unsigned lines_of(unsigned index, std::uint64_t (&addresses)[2]) const;
     void write_fetch(unsigned index);
     void write_next();
 
-    void write_parts();
+    void write_failed();
     void write_one(unsigned index);
-    void write_one_fetch(unsigned index);
     void write_failed_fetches();
+    void write_other_pages();
 
     ReplayEmitter& out_;
     Replay& replay_;
@@ -71,9 +98,11 @@ class SegmentCode {
     BranchCode branch_;
     const std::uint8_t* skip_rest_ = nullptr;
     std::uint64_t code_page_ = ~std::uint64_t{0};  ///< that was looked up last
-    Jumps failed_[kMostAccesses];                  ///< look-ups of groups, by the first access
-    const std::uint8_t* after_[kMostAccesses];     ///< in the body, after the last access of a part, or a fetch
-    const std::uint8_t* ones_[kMostAccesses];      ///< out of line, the code of one access
+    Failed failed_[kMostAccesses];                 ///< look-ups of groups, by the first access
+    OtherPage other_pages_[kMostAccesses];
+    unsigned other_page_count_ = 0;
+    Older older_[3 * kMostAccesses];
+    unsigned older_count_ = 0;
     Fetch fetches_[2 * kMostAccesses];
     unsigned fetch_count_ = 0;
     std::uint8_t* finishing_[3 * kMostAccesses];  ///< operands of jumps to the segment's finish

@@ -13,7 +13,6 @@ namespace {
 
 using Level = models::ShortPath::Level;
 using models::LineState;
-using models::StridePrefetcher;
 using namespace x86_64;  // the names of registers
 
 constexpr std::uint32_t kStateOfModified = static_cast<std::uint32_t>(LineState::modified);
@@ -25,20 +24,17 @@ constexpr unsigned kMostOrderedWays = 16;
 
 /// Writes what makes an older page of a set of the first TLB its most recent one, as Core::hits_data() does. r10 is the
 /// page and stays it; changes r11. Carry: the TLB lacks the page, or it is too old.
-//   push rdx ; lea 2(,r10,4), r10                                    the page's word in the TLB
-//   mov r10, r11 ; shr $2, r11 ; and SETS-1, r11d ; imul SIZE, r11 ; add rbx, r11       its set, ordered by use
+//   push rdx ; lea 2(,r10,8), r10                                    the page's word in the TLB
+//   mov r10, r11 ; shr $3, r11 ; and SETS-1, r11d ; imul SIZE, r11 ; add rbx, r11       its set, ordered by use
 //   cmp WAY1(r11), r10 ; je found1 ; cmp WAY2(r11), r10 ; je found2 ; ...               way 0 has been compared
 //   pop rdx ; stc ; ret
 //   found2: mov WAY1(r11), rdx ; mov rdx, WAY2(r11)                  those before it move back
 //   found1: mov WAY0(r11), rdx ; mov rdx, WAY1(r11)
 //   mov r10, WAY0(r11)
-//   shr $2, r10 ; mov r10d, r11d ; and SETS-1, r11d ; mov r10, PAGES(rbx,r11,8)
+//   shr $3, r10 ; mov r10d, r11d ; and SETS-1, r11d ; mov r10, PAGES(rbx,r11,8)
 //   pop rdx ; clc ; ret
 const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
-    constexpr unsigned kStateBits = 2;
-    constexpr std::uint64_t kPage = 5;
-    constexpr std::int32_t kPageState = 2;
-    static_assert(models::Cache::word(kPage, models::TlbArray::kState) == (kPage << kStateBits) + kPageState);
+    constexpr auto kPageState = static_cast<std::int32_t>(models::TlbArray::kState);
     const std::uint8_t* const start = out.at();
     const models::Cache::Sets& tlb = level.tlb;
     const unsigned ways = std::min(tlb.ways, kMostSearchedPages);
@@ -46,9 +42,9 @@ const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
     const auto set_mask = static_cast<std::uint32_t>(tlb.mask);
     std::uint8_t* found[kMostSearchedPages] = {};
     out.push(rdx);
-    out.lea_four_times(r10, r10, kPageState);
+    out.lea_word(r10, r10, kPageState);
     out.mov(r11, r10);
-    out.shr(r11, kStateBits);
+    out.shr(r11, models::Cache::kLineShift);
     out.and32(r11, set_mask);
     out.imul(r11, tlb.ways * 8);
     out.add(r11, rbx);
@@ -66,12 +62,66 @@ const std::uint8_t* write_pages(ReplayEmitter& out, const Level& level) {
         out.store(rdx, r11, way(i));
     }
     out.store(r10, r11, way(0));
-    out.shr(r10, kStateBits);
+    out.shr(r10, models::Cache::kLineShift);
     out.mov32(r11, r10);
     out.and32(r11, set_mask);
     out.store_entry_at(r10, level.pages, r11);
     out.pop(rdx);
     out.clc();
+    out.ret();
+    return start;
+}
+
+/// Writes what makes an older line of a set of a cache of tree-PLRU its most recent one, as Core::hits_code() and
+/// hits_data() do. rdx is the line, rdi the set; both stay it. Carry: it may not do that.
+//   mov edx, esi ; and HINTS-1, esi ; movzx HINTS(rbx,rsi), esi                  the way
+//   mov edi, r8d ; shl WAYS, r8d ; add rsi, r8 ; mov WAYS(rbx,r8,8), r9          its word
+//   lea LEAST(,rdx,8), r10 ; sub r10, r9 ; cmp $3-LEAST, r9 ; ja failed          the state, if it has the line
+//   stores: lea 3(,rdx,8), r10 ; mov r10, WAYS(rbx,r8,8)
+//   shl $4, esi ; mov POLICY(rbx,rdi,8), r11 ; and OTHERS(rbx,rsi), r11 ; or AWAY(rbx,rsi), r11
+//   mov r11, POLICY(rbx,rdi,8) ; mov rdx, LINES(rdi)
+//   stores: mov rdx, MODIFIED(rdi)
+//   loads: mov $-1, r10 ; cmp $3-LEAST, r9 ; cmove rdx, r10 ; mov r10, MODIFIED(rdi)
+//   clc ; ret ; failed: stc ; ret
+const std::uint8_t* write_older(ReplayEmitter& out, const Level& level, bool code, bool stores) {
+    const models::Cache::Places& ways = level.ways;
+    if (!ways.hinted) return nullptr;
+    const std::uint8_t* const start = out.at();
+    const auto least = static_cast<std::uint32_t>(stores ? LineState::exclusive : LineState::shared);
+    out.mov32(rsi, rdx);
+    out.and32(rsi, static_cast<std::uint32_t>(ways.hint_mask));
+    out.load8_indexed(rsi, rbx, rsi, ways.hints);
+    out.mov32(r8, rdi);
+    out.shl32(r8, ways.shift);
+    out.add(r8, rsi);
+    out.load_indexed(r9, rbx, r8, ways.words);
+    out.lea_word(r10, rdx, static_cast<std::int32_t>(least));
+    out.sub(r9, r10);
+    out.cmp(r9, kStateOfModified - least);
+    std::uint8_t* const failed = out.jcc_far(Condition::above);
+    if (stores) {
+        out.lea_word(r10, rdx, static_cast<std::int32_t>(kStateOfModified));
+        out.store_indexed(r10, rbx, r8, ways.words);
+    }
+    out.shl32(rsi, 4);
+    static_assert(sizeof(models::TreePlru::Path) == 16);
+    out.load_indexed(r11, rbx, rdi, ways.policy);
+    out.and_indexed(r11, rbx, rsi, ways.paths + static_cast<std::int64_t>(offsetof(models::TreePlru::Path, others)));
+    out.or_indexed(r11, rbx, rsi, ways.paths + static_cast<std::int64_t>(offsetof(models::TreePlru::Path, away)));
+    out.store_indexed(r11, rbx, rdi, ways.policy);
+    out.store_entry_at(rdx, level.lines, rdi);
+    if (stores) {
+        out.store_entry_at(rdx, level.modified, rdi);
+    } else if (!code) {
+        out.mov(r10, ~std::uint64_t{0});
+        out.cmp(r9, kStateOfModified - least);
+        out.cmov(Condition::equal, r10, rdx);
+        out.store_entry_at(r10, level.modified, rdi);
+    }
+    out.clc();
+    out.ret();
+    out.bind_far(failed);
+    out.stc();
     out.ret();
     return start;
 }
@@ -113,13 +163,7 @@ class Routine {
     /// @param pages what write_pages() has written for the level
     Routine(ReplayEmitter& out, const models::ShortPath& path, const Level& level, const std::uint8_t* pages,
             bool loads, bool stores)
-        : out_(out),
-          path_(path),
-          level_(level),
-          pages_(pages),
-          fetches_code_(!loads && !stores),
-          follows_(loads && path.prefetches),
-          modifies_(stores) {}
+        : out_(out), path_(path), level_(level), pages_(pages), fetches_code_(!loads && !stores), modifies_(stores) {}
 
     const std::uint8_t* write() {
         const std::uint8_t* const start = out_.at();
@@ -129,11 +173,11 @@ class Routine {
             write_search();
             write_page();
             write_use();
-            write_after_hit();
+            write_hit();
         } else if (is_ordered()) {
             write_page();
             write_ordered();
-            write_after_hit();
+            write_hit();
         } else {
             misses_[miss_count_++] = out_.jmp_far();
         }
@@ -141,7 +185,6 @@ class Routine {
         write_page();
         write_hit();
         write_other_pages();
-        if ((level_.ways.hinted || is_ordered()) && follows_) write_follows();
         write_misses();
         return start;
     }
@@ -169,7 +212,7 @@ class Routine {
 
     //   mov ecx, edx ; and HINTS-1, edx ; movzx HINTS(rbx,rdx), edx      the way
     //   mov edi, r8d ; shl WAYS, r8d ; add edx, r8d                      its word
-    //   mov WAYS(rbx,r8,8), r9 ; lea (,rcx,4), r10 ; sub r10, r9         the state, if it has the line
+    //   mov WAYS(rbx,r8,8), r9 ; lea (,rcx,8), r10 ; sub r10, r9         the state, if it has the line
     //   load: lea -1(r9), r10 ; cmp $2, r10 ; ja        store: lea -2(r9), r10 ; cmp $1, r10 ; ja
     void write_search() {
         out_.mov32(rdx, rcx);
@@ -179,7 +222,7 @@ class Routine {
         out_.shl(r8, level_.ways.shift);
         out_.add(r8, rdx);
         out_.load_indexed(r9, rbx, r8, level_.ways.words);
-        out_.lea_four_times(r10, rcx, 0);
+        out_.lea_word(r10, rcx, 0);
         out_.sub(r9, r10);
         const auto least = static_cast<std::uint32_t>(least_state());
         out_.lea(r10, r9, -static_cast<std::int32_t>(least));
@@ -188,16 +231,10 @@ class Routine {
     }
 
     //   load: cmp LINES(rbx,rdi,8), rcx ; je       store: cmp MODIFIED(rbx,rdi,8), rcx ; je
-    //   modify: cmp LINES(rbx,rdi,8), rcx ; je misses          it does not train the prefetcher
     /// Jumps if the line is the most recent one of its set, and modified if it has to be.
     std::uint8_t* write_recent() {
         out_.cmp_entry_at(rcx, modifies_ ? level_.modified : level_.lines, rdi);
-        std::uint8_t* const recent = out_.jcc_far(Condition::equal);
-        if (modifies_ && follows_) {
-            out_.cmp_entry_at(rcx, level_.lines, rdi);
-            miss_if(Condition::equal);
-        }
-        return recent;
+        return out_.jcc_far(Condition::equal);
     }
 
     //   mov rax, r10 ; shr $12, r10 ; mov r10d, r11d ; and SETS-1, r11d
@@ -224,14 +261,14 @@ class Routine {
         }
     }
 
-    //   store: lea 3(,rcx,4), r10 ; mov r10, WAYS(rbx,r8,8)              it is modified
+    //   store: lea 3(,rcx,8), r10 ; mov r10, WAYS(rbx,r8,8)              it is modified
     //   shl $4, edx ; mov PATHS, r10 ; add rdx, r10                      the way's path in the tree
     //   mov POLICY(rbx,rdi,8), r11 ; and (r10), r11 ; or 8(r10), r11 ; mov r11, POLICY(rbx,rdi,8)
     //   mov rcx, LINES(rbx,rdi,8)                                        the most recent line
     //   data: mov $-1, rdx ; cmp $3, r9 ; cmove rcx, rdx ; mov rdx, MODIFIED(rbx,rdi,8)      of a store: mov rcx
     void write_use() {
         if (modifies_) {
-            out_.lea_four_times(r10, rcx, static_cast<std::int32_t>(kStateOfModified));
+            out_.lea_word(r10, rcx, static_cast<std::int32_t>(kStateOfModified));
             out_.store_indexed(r10, rbx, r8, level_.ways.words);
         }
         out_.shl(rdx, 4);
@@ -258,11 +295,11 @@ class Routine {
 
     // What Core::hits_data() does if the cache is of LRU. The page is the most recent one already: a miss, too, makes
     // it so before anything else.
-    //   mov edi, r8d ; imul SIZE, r8 ; add rbx, r8 ; lea LEAST(,rcx,4), r10
+    //   mov edi, r8d ; imul SIZE, r8 ; add rbx, r8 ; lea LEAST(,rcx,8), r10
     //   mov WAY0(r8), r9 ; sub r10, r9 ; cmp $3-LEAST, r9 ; jbe found0 ; ... ; jmp misses     the state less LEAST
     //   found2: mov WAY1(r8), rdx ; mov rdx, WAY2(r8)                    those before it move back
     //   found1: mov WAY0(r8), rdx ; mov rdx, WAY1(r8)
-    //   found0: add r9, r10 ; mov r10, WAY0(r8)                          of a store: lea 3(,rcx,4), r10
+    //   found0: add r9, r10 ; mov r10, WAY0(r8)                          of a store: lea 3(,rcx,8), r10
     void write_ordered() {
         const auto least = static_cast<std::int32_t>(least_state());
         const unsigned ways = level_.ordered.ways;
@@ -270,7 +307,7 @@ class Routine {
         out_.mov32(r8, rdi);
         out_.imul(r8, ways * 8);
         out_.add(r8, rbx);
-        out_.lea_four_times(r10, rcx, least);
+        out_.lea_word(r10, rcx, least);
         for (unsigned i = 0; i < ways; ++i) {
             out_.load(r9, r8, ordered_way(i));
             out_.sub(r9, r10);
@@ -285,145 +322,11 @@ class Routine {
         }
         out_.bind_far(found[0]);
         if (modifies_)
-            out_.lea_four_times(r10, rcx, static_cast<std::int32_t>(kStateOfModified));
+            out_.lea_word(r10, rcx, static_cast<std::int32_t>(kStateOfModified));
         else
             out_.add(r10, r9);
         out_.store(r10, r8, ordered_way(0));
         write_recent_line(kStateOfModified - static_cast<std::uint32_t>(least));
-    }
-
-    void write_after_hit() {
-        if (follows_)
-            write_stride();
-        else
-            write_hit();
-    }
-
-    // StridePrefetcher::next(), as far as nothing is to be fetched. L is the bytes of a line:
-    //   movzx OFFSET(rsi), edi ; add PC(r15), rdi                        the load
-    //   mov rdi, r11 ; shr $6, r11 ; xor rdi, r11 ; and $63, r11d ; imul $24, r11 ; add rbx, r11     its entry
-    //   mov rax, rdx ; sub ADDRESS(r11), rdx                             the distance
-    //   cmp rdi, INSTRUCTION(r11) ; jne taken
-    //   mov DISTANCE(r11), r8                                            the distance before
-    //   mov rdx, r9 ; sar $63, r9 ; or $1, r9 ; shl LINE, r9             a line in its direction
-    //   cmp rdx, r8 ; jne other
-    //   lea L-1(rdx), r10 ; cmp $2*L-2, r10 ; cmova rdx, r9              or a distance that repeats, from a line on
-    //   test rdx, rdx ; jne follows ; jmp done
-    // other: lea 2*L-1(rdx), r10 ; cmp $4*L-2, r10 ; ja moved            both must be short,
-    //   lea 2*L-1(r8), r10 ; cmp $4*L-2, r10 ; ja moved
-    //   test r8, r8 ; je moved ; test rdx, rdx ; je moved ; xor rdx, r8 ; jns follows      in one direction
-    // moved: mov rax, ADDRESS(r11) ; mov rdx, DISTANCE(r11)
-    // done: cmp ecx, ecx ; ret
-    // taken: mov rdi, INSTRUCTION(r11) ; xor edx, edx ; jmp moved        the entry was another load's
-    void write_stride() {
-        const std::uint32_t line = 1U << path_.line_shift;
-        const auto far = static_cast<std::int32_t>(line) - 1;
-        using Entry = StridePrefetcher::Entry;
-        const auto instruction = path_.strides + static_cast<std::int64_t>(offsetof(Entry, instruction));
-        const auto address = path_.strides + static_cast<std::int64_t>(offsetof(Entry, address));
-        const auto distance = path_.strides + static_cast<std::int64_t>(offsetof(Entry, distance));
-        out_.load16(rdi, rsi, offsetof(RecordedAccess, offset));
-        out_.add_memory(rdi, r15, offsetof(RecordedSegment, pc));
-        out_.mov(r11, rdi);
-        out_.shr(r11, 6);
-        out_.xor_(r11, rdi);
-        out_.and32(r11, StridePrefetcher::kEntries - 1);
-        out_.imul(r11, sizeof(Entry));
-        out_.add(r11, rbx);
-        out_.mov(rdx, rax);
-        out_.sub_memory(rdx, r11, address);
-        out_.cmp_memory(rdi, r11, instruction);
-        std::uint8_t* const taken = out_.jcc_far(Condition::not_equal);
-        out_.load(r8, r11, distance);
-        out_.mov(r9, rdx);
-        out_.sar(r9, 63);
-        out_.or_immediate(r9, 1);
-        out_.shl(r9, path_.line_shift);
-        out_.cmp(r8, rdx);
-        std::uint8_t* const other = out_.jcc_short(Condition::not_equal);
-        out_.lea(r10, rdx, far);
-        out_.cmp(r10, 2 * line - 2);
-        out_.cmov(Condition::above, r9, rdx);
-        out_.test(rdx, rdx);
-        follows_to_[0] = out_.jcc_far(Condition::not_equal);
-        std::uint8_t* const still = out_.jmp_forward();
-        out_.bind(other);
-        std::uint8_t* moved[4] = {};
-        out_.lea(r10, rdx, 2 * far + 1);
-        out_.cmp(r10, 4 * line - 2);
-        moved[0] = out_.jcc_short(Condition::above);
-        out_.lea(r10, r8, 2 * far + 1);
-        out_.cmp(r10, 4 * line - 2);
-        moved[1] = out_.jcc_short(Condition::above);
-        out_.test(r8, r8);
-        moved[2] = out_.jcc_short(Condition::equal);
-        out_.test(rdx, rdx);
-        moved[3] = out_.jcc_short(Condition::equal);
-        out_.xor_(r8, rdx);
-        follows_to_[1] = out_.jcc_far(Condition::no_sign);
-        for (std::uint8_t* const from : moved) out_.bind(from);
-        near_ = out_.at();
-        out_.store(rax, r11, address);
-        out_.store(rdx, r11, distance);
-        out_.bind(still);
-        write_hit();
-        out_.bind_far(taken);
-        out_.store(rdi, r11, instruction);
-        out_.xor32(rdx, rdx);
-        out_.jmp(near_);
-    }
-
-    // Nothing is to be fetched if the distance is too far, or L1 has the line. To look for it changes nothing:
-    //   follows: lea FARTHEST(r9), r10 ; cmp $2*FARTHEST, r10 ; ja near
-    //   mov r9, r8 ; add rax, r8 ; shr LINE, r8 ; mov r8d, edi ; and SETS-1, edi         its line and set
-    //   cmp LINES(rbx,rdi,8), r8 ; je near
-    //   mov r8d, r9d ; and HINTS-1, r9d ; movzx HINTS(rbx,r9), r9d                       as in write_search()
-    //   shl WAYS, edi ; add r9, rdi ; mov WAYS(rbx,rdi,8), r10
-    //   lea (,r8,4), r9 ; sub r9, r10 ; lea -1(r10), r10 ; cmp $3, r10 ; jb near
-    //   otherwise a call of train(); LRU:
-    //   imul SIZE, rdi ; add rbx, rdi ; lea 1(,r8,4), r9 ; mov WAY0(rdi), r10 ; sub r9, r10 ; cmp $3, r10 ; jb near ;
-    //   ...
-    void write_follows() {
-        constexpr auto farthest = static_cast<std::int32_t>(StridePrefetcher::kFarthest);
-        for (std::uint8_t* const from : follows_to_) out_.bind_far(from);
-        out_.lea(r10, r9, farthest);
-        out_.cmp(r10, std::uint32_t{2} * farthest);
-        out_.jcc(Condition::above, near_);
-        out_.mov(r8, r9);
-        out_.add(r8, rax);
-        out_.shr(r8, path_.line_shift);
-        out_.mov32(rdi, r8);
-        out_.and32(rdi, static_cast<std::uint32_t>(level_.lines.mask));
-        out_.cmp_entry_at(r8, level_.lines, rdi);
-        out_.jcc(Condition::equal, near_);
-        if (is_ordered()) {
-            write_ordered_find();
-            return write_call(out_, train);
-        }
-        out_.mov32(r9, r8);
-        out_.and32(r9, static_cast<std::uint32_t>(level_.ways.hint_mask));
-        out_.load8_indexed(r9, rbx, r9, level_.ways.hints);
-        out_.shl(rdi, level_.ways.shift);
-        out_.add(rdi, r9);
-        out_.load_indexed(r10, rbx, rdi, level_.ways.words);
-        out_.lea_four_times(r9, r8, 0);
-        out_.sub(r10, r9);
-        out_.lea(r10, r10, -1);
-        out_.cmp(r10, kStateOfModified);
-        out_.jcc(Condition::below, near_);
-        write_call(out_, train);
-    }
-
-    void write_ordered_find() {
-        out_.imul(rdi, level_.ordered.ways * 8U);
-        out_.add(rdi, rbx);
-        out_.lea_four_times(r9, r8, 1);
-        for (unsigned i = 0; i < level_.ordered.ways; ++i) {
-            out_.load(r10, rdi, ordered_way(i));
-            out_.sub(r10, r9);
-            out_.cmp(r10, kStateOfModified);
-            out_.jcc(Condition::below, near_);
-        }
     }
 
     void write_hit() {
@@ -447,14 +350,11 @@ class Routine {
     const Level& level_;
     const std::uint8_t* pages_;
     bool fetches_code_;  ///< from one line: the caller splits
-    bool follows_;
     bool modifies_;
     std::uint8_t* misses_[6] = {};
     unsigned miss_count_ = 0;
     OtherPage other_pages_[2] = {};
     unsigned other_page_count_ = 0;
-    std::uint8_t* follows_to_[2] = {};
-    const std::uint8_t* near_ = nullptr;
 };
 
 }  // namespace
@@ -470,6 +370,10 @@ AccessRoutines write_routines(ReplayEmitter& out, const models::ShortPath& path)
             .store = write_data(false, true),
             .modify = write_data(true, true),
             .other = write_other(out),
+            .older_load = write_older(out, path.data, false, false),
+            .older_store = write_older(out, path.data, false, true),
+            .older_code = write_older(out, path.code, true, false),
+            .data_pages = data_pages,
             .finish = write_finish(out)};
 }
 

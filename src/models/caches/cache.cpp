@@ -33,8 +33,8 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 }  // namespace
 
-// The words of the policy follow those of the ways, then come the ways' bytes, the hints, and the numbers of taken
-// ways.
+// The words of the policy follow those of the ways, then come the ways' bytes, the hints, the paths, and the numbers of
+// taken ways.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     : ways_(memory),
       sets_(geometry.sets),
@@ -52,12 +52,20 @@ Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     if (hints != 0) {
         hints_ = reinterpret_cast<std::uint8_t*>(after);
         hint_mask_ = hints - 1;
+        after += hints / sizeof(std::uint64_t);
     }
-    taken_ = reinterpret_cast<std::uint16_t*>(after + hints / sizeof(std::uint64_t));
+    if (path_words_of(geometry) != 0) {
+        paths_ = after;
+        for (unsigned way = 0; way < way_count_; ++way, after += 2) {
+            after[0] = kTreePaths[way_count_ + way].others;
+            after[1] = kTreePaths[way_count_ + way].away;
+        }
+    }
+    taken_ = reinterpret_cast<std::uint16_t*>(after);
 }
 
 Cache::Places Cache::places(const void* from) const {
-    if (replacement_ != Replacement::tree_plru || hints_ == nullptr) return {};
+    if (paths_ == nullptr) return {};
     const auto offset_of = [from](const void* part) {
         return static_cast<const char*>(part) - static_cast<const char*>(from);
     };
@@ -65,6 +73,7 @@ Cache::Places Cache::places(const void* from) const {
             .words = offset_of(ways_),
             .hints = offset_of(hints_),
             .policy = offset_of(policy_),
+            .paths = offset_of(paths_),
             .hint_mask = hint_mask_,
             .shift = static_cast<unsigned>(std::countr_zero(way_count_))};
 }
@@ -111,7 +120,7 @@ unsigned Cache::free_way(std::uint64_t line) {
 void Cache::set_state(std::uint64_t line, LineState state) {
     if (!exists()) return;
     const unsigned way = way_of(line);
-    if (way != kAbsent) set_of(line)[way] = word_of(line, state);
+    if (way != kAbsent) set_state_in(line, way, state);
 }
 
 LineState Cache::remove(std::uint64_t line) {

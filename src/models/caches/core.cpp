@@ -97,9 +97,6 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
 }
 
 ShortPath Core::short_path() const {
-    const auto offset_of = [this](const void* part) {
-        return static_cast<const char*>(part) - reinterpret_cast<const char*>(this);
-    };
     const void* const owner = recent_owner_ != nullptr ? recent_owner_ : this;
     const auto table = [&](const Recent& recent) {
         const auto* const entries = reinterpret_cast<const char*>(recent.entries());
@@ -118,8 +115,6 @@ ShortPath Core::short_path() const {
             .data = {table(recent_data_.lines()), table(recent_data_.modified()), table(recent_data_pages_),
                      has_states ? l1_data_.places(this) : Cache::Places{},
                      has_states ? l1_data_.sets(this) : Cache::Sets{}, data_tlb_.sets(this)},
-            .strides = offset_of(stride_.entries()),
-            .prefetches = machine_.prefetch.stride,
             .line_shift = line_shift_};
 }
 
@@ -142,7 +137,7 @@ Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
     };
     translate_code(address);
     if (!same_page(address, last)) translate_code(last);
-    const Source source = lines(l1_code_, address >> line_shift_, last >> line_shift_, Reader::code);
+    const Source source = lines(l1_code_, address >> line_shift_, last >> line_shift_, Reader::code).source;
     counts_->add(Quantity::code_references);
     if (source != Source::l1) counts_->add(Quantity::code_misses);
     return source;
@@ -166,63 +161,75 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
 
     const std::uint64_t from = address >> line_shift_;
     const std::uint64_t to = last >> line_shift_;
-    const bool trains = kind != Access::store && (from != to || !recent_data_.holds(from));
     const Reader reader = kind == Access::load ? Reader::load : Reader::store;
-    const Source source = from == to && machine_.request == Request::line ? line(l1_data_, from, reader)
-                                                                          : lines(l1_data_, from, to, reader);
+    const auto [source, first_after_prefetch] = from == to && machine_.request == Request::line
+                                                    ? line(l1_data_, from, reader)
+                                                    : lines(l1_data_, from, to, reader);
     counts_->add(row.references);
     if (from != to) counts_->add(row.splits);
     if (source != Source::l1) counts_->add(row.misses);
     if (kind != Access::store) counts_->add(kLoadsFrom[static_cast<std::size_t>(source)]);
 
-    if (trains) follow_stride(instruction, address);
+    if (kind != Access::store && (source != Source::l1 || first_after_prefetch)) follow_stride(instruction, address);
     return {source, static_cast<std::uint8_t>(tlb_misses), static_cast<std::uint8_t>(page_walks)};
 }
 
-/// Touches lines in their order. Returns the farthest source.
-Source Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
+/// Touches lines in their order.
+Core::Touched Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
     if (machine_.request == Request::access) return whole_access(first, from, to, reader);
-    Source farthest = Source::l1;
-    for (std::uint64_t number = from; number <= to; ++number)
-        farthest = std::max(farthest, line(first, number, reader));
-    return farthest;
+    Touched all;
+    for (std::uint64_t number = from; number <= to; ++number) {
+        const Touched one = line(first, number, reader);
+        all.source = std::max(all.source, one.source);
+        all.first_after_prefetch = all.first_after_prefetch || one.first_after_prefetch;
+    }
+    return all;
 }
 
 /// By the rule of cachegrind: if L1 lacked any line, the last level is asked for all of them, once.
-Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
+Core::Touched Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
     const bool is_code = &first == &l1_code_;
     bool missed = false;
+    bool marked = false;
     for (std::uint64_t number = from; number <= to; ++number) {
         // With the modified mark: in this mode lines have no states, so a store that repeats changes nothing.
         note_recent(first, number, true);
-        if (present(first.touch(number))) continue;
+        const unsigned way = first.way_of(number);
+        if (way != Cache::kAbsent) {
+            marked = first.take_mark_in(number, way) || marked;
+            first.make_recent(number, way);
+            continue;
+        }
         first.insert(number, LineState::exclusive);
         counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
         missed = true;
     }
-    if (!missed) return Source::l1;
+    if (!missed) return {Source::l1, marked};
     bool found = true;
     // `&& found` comes second: touch() has to fill every line, also after one that was absent.
     for (std::uint64_t number = from; number <= to; ++number) found = shared_.touch(number) && found;
     const RequestRow& row = requests_of(reader);
     counts_->add(row.l3_reads);
     if (!found) counts_->add(row.l3_misses);
-    return found ? Source::l3 : Source::memory;
+    return {found ? Source::l3 : Source::memory, marked};
 }
 
 // The prefetch comes last: first the line that missed is filled, then the next one.
-Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
-    const LineState state = first.touch(number);
-    if (present(state)) {
+Core::Touched Core::line(Cache& first, std::uint64_t number, Reader reader) {
+    const unsigned way = first.way_of(number);
+    if (way != Cache::kAbsent) {
+        const LineState state = first.state_in(number, way);
+        const bool marked = first.take_mark_in(number, way);
+        first.make_recent(number, way);
         note_recent(first, number, state == LineState::modified);
         if (reader == Reader::store) become_modified(number, state);
-        return Source::l1;
+        return {Source::l1, marked};
     }
     expect_miss(number);
     const Found found = bring(number, reader);
     fill(first, number, found.state, reader);
     if (reader != Reader::code && machine_.prefetch.next_line) after_miss(number);
-    return found.source;
+    return {found.source, false};
 }
 
 // The line after it is the one that after_miss() fetches.
@@ -271,7 +278,7 @@ Found Core::bring(std::uint64_t line, Reader reader) {
 void Core::fill(Cache& first, std::uint64_t line, LineState state, Reader reader) {
     const bool is_data = &first == &l1_data_;
     counts_->add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
-    const Victim victim = first.insert(line, state);
+    const Victim victim = first.insert(line, state, reader == Reader::prefetch && machine_.prefetch.stride);
     if (reader == Reader::prefetch)
         recent_data_.clear(line);
     else

@@ -12,8 +12,8 @@
 // - Lines have the states of MESI. A load shares a line that other cores hold. A store removes it from them. A store to
 //   a line that its core holds as shared is an upgrade: it requests no data.
 // - A machine without L2 requests lines from the shared level at once. A machine without L3 requests them from memory.
-// - A load trains the stride prefetcher (stride.h) unless it repeats: unless it lies in one line, L1D has that line,
-//   and what happened last in that set of L1D was an access to the line, not to another one, and not a prefetch.
+// - A load trains the stride prefetcher (stride.h) if L1D lacks a line of it, or if it is the first access to a line
+//   that a prefetch has brought.
 //
 // Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
 // access() handle them inline, by two comparisons (recent.h). Most others hit an older line of L1 or page of the first
@@ -71,8 +71,6 @@ struct ShortPath {
         Cache::Sets tlb;      ///< of the first level, for pages of 4 KiB
     };
     Level code, data;
-    std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
-    bool prefetches;       ///< loads that do not repeat train the stride prefetcher
     unsigned line_shift;
 };
 
@@ -160,21 +158,21 @@ class Core {
         return true;
     }
     /// The same for an access to L1D. If it stores, its line becomes modified, and must not be shared. If it loads, it
-    /// trains the prefetcher, which may fetch.
+    /// may train the prefetcher, which may fetch.
     bool hits_data(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind) {
         const std::uint64_t line = address >> line_shift_;
         // By the rule of cachegrind, lines are never modified.
         const bool modifies = kind != Access::load && machine_.request == Request::line;
-        const bool trains = kind != Access::store && !recent_data_.holds(line);
         // A line that is shared would be lost by other cores.
         const LineState least = modifies ? LineState::exclusive : LineState::shared;
         const unsigned way = way_of_hit(l1_data_, data_tlb_, recent_data_pages_, address, size, least);
         if (way == Cache::kAbsent) return false;
         LineState state = l1_data_.state_in(line, way);
         if (modifies && state == LineState::exclusive) l1_data_.set_state_in(line, way, state = LineState::modified);
+        const bool first_after_prefetch = l1_data_.take_mark_in(line, way);
         l1_data_.make_recent(line, way);
         recent_data_.set(line, state == LineState::modified || machine_.request == Request::access);
-        if (trains) follow_stride(instruction, address);
+        if (first_after_prefetch && kind != Access::store) follow_stride(instruction, address);
         return true;
     }
     /// fetch() and access() by the full path alone, for a caller that has asked for the others.
@@ -189,8 +187,6 @@ class Core {
         std::uint64_t loads = 0;
         std::uint64_t stores = 0;
     };
-    /// A load trains the prefetcher.
-    void train(std::uint64_t instruction, std::uint64_t address) { follow_stride(instruction, address); }
     void count_repeated(const Repeated& repeated) {
         counts_->add(Quantity::code_references, repeated.fetches);
         counts_->add(Quantity::load_references, repeated.loads);
@@ -234,9 +230,7 @@ class Core {
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
         const std::uint64_t wanted = stride_.next(instruction, address);
-        if (wanted == StridePrefetcher::kNothing) return;
-        const std::uint64_t line = wanted >> line_shift_;
-        if (!recent_data_.holds(line)) prefetch(line);
+        if (wanted != StridePrefetcher::kNothing) prefetch(wanted >> line_shift_);
     }
     /// The line was touched by an access, and is its set's most recent.
     void note_recent(const Cache& first, std::uint64_t line, bool modified) {
@@ -246,9 +240,14 @@ class Core {
             recent_code_.set(line);
     }
     bool first_level_holds(std::uint64_t line) const;
-    Source line(Cache& first, std::uint64_t line, Reader reader);
-    Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
-    Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
+    /// Where an access found its farthest line.
+    struct Touched {
+        Source source = Source::l1;
+        bool first_after_prefetch = false;  ///< it is the first one to a line that a prefetch has brought
+    };
+    Touched line(Cache& first, std::uint64_t line, Reader reader);
+    Touched lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
+    Touched whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     void become_modified(std::uint64_t line, LineState state);
     Found bring(std::uint64_t line, Reader reader);
     void fill(Cache& first, std::uint64_t line, LineState state, Reader reader);

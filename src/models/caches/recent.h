@@ -48,8 +48,8 @@ class Recent {
 
 /// The most recent lines of L1D, and which of these are modified: a store to one that is not changes its state.
 ///
-/// A line that a prefetch has filled is its set's most recent for the policy, but not here: the first access to it is
-/// of interest to the stride prefetcher (core.h).
+/// A line that a prefetch has filled is its set's most recent for the policy, but not here: the first access to it may
+/// train the stride prefetcher (core.h).
 class RecentLines {
   public:
     RecentLines() = default;

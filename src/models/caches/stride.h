@@ -1,10 +1,9 @@
 // stride.h: the stride prefetcher. It expects that a load that has moved twice by the same distance moves by it again.
 //
-// A load trains it only if its line is not the one that was accessed last in its set of L1D (core.h): on misses, on
-// first accesses to lines that a prefetch has brought, and where other lines came between. This is a tagged prefetch
-// (A. J. Smith, Cache Memories, Computing Surveys 14, 1982), kept by instruction as in the reference prediction table
-// of J.-L. Baer and T.-F. Chen (1991) and in the IP-based prefetcher of Intel's optimization manual ("Hardware
-// Prefetching for First-Level Data Cache"). Loads that repeat their line cannot begin or end a stream of lines.
+// A load trains it if it misses L1D, or if it is the first access to a line that a prefetch has brought. This is a
+// tagged prefetch (A. J. Smith, Cache Memories, Computing Surveys 14, 1982), kept by instruction as in the reference
+// prediction table of J.-L. Baer and T.-F. Chen (1991) and in the IP-based prefetcher of Intel's optimization manual
+// ("Hardware Prefetching for First-Level Data Cache"). Other loads need no prefetch: L1D has their line.
 //
 // A load with a short stride is seen once a line, at distances that are multiples of the stride: 72, 72, 48 bytes for a
 // stride of 24. So distances below two lines in one direction count as equal, and lead to the next line. A longer
@@ -43,21 +42,18 @@ class StridePrefetcher {
         return ahead == 0 ? kNothing : address + static_cast<std::uint64_t>(ahead);
     }
 
-    // For generated code, which does the same where nothing is to be fetched (engine/modelling/write_routines.cpp).
-
+  private:
     struct Entry {
         std::uint64_t instruction = 0;
         std::uint64_t address = 0;
         std::int64_t distance = 0;
     };
+    static constexpr std::size_t kEntries = 64;
+    static constexpr std::int64_t kFarthest = 2048;
     static constexpr std::size_t index_of(std::uint64_t instruction) {
         return (instruction ^ instruction >> 6) % kEntries;
     }
-    const Entry* entries() const { return entries_.data(); }
-    static constexpr std::size_t kEntries = 64;
-    static constexpr std::int64_t kFarthest = 2048;
 
-  private:
     /// How far ahead of a load to fetch that has moved by these two distances; 0: nothing.
     std::int64_t step(std::int64_t before, std::int64_t distance) const {
         const auto is_below = [](std::int64_t value, std::int64_t limit) { return value < limit && value > -limit; };

@@ -1,4 +1,4 @@
-// access_groups_test.cpp: which accesses of a segment one look-up serves, and where what fails goes on.
+// access_groups_test.cpp: which accesses of a segment one look-up serves.
 #include "engine/x86_64/accesses/access_groups.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,10 @@ RecordedAccess access(Kind kind, std::uint8_t base, std::int64_t displacement, u
     return made;
 }
 
-AccessGroups groups_of(const std::vector<RecordedAccess>& accesses) {
-    return {accesses.data(), static_cast<unsigned>(accesses.size()), kLine};
+using Of = AccessGroups::Of;
+
+AccessGroups groups_of(const std::vector<RecordedAccess>& accesses, Of of = Of::repeated) {
+    return {accesses.data(), static_cast<unsigned>(accesses.size()), kLine, of};
 }
 
 TEST(AccessGroups, PushesAreOneGroupOfStores) {
@@ -36,17 +38,30 @@ TEST(AccessGroups, PushesAreOneGroupOfStores) {
     EXPECT_EQ(group->alignment, 8U);
     EXPECT_TRUE(group->modifies);
     EXPECT_EQ(groups.beginning_at(1), nullptr);
-    EXPECT_EQ(groups.end_of_part(0), 2U);
 }
 
-TEST(AccessGroups, OtherRegistersBetweenThemLieInTheSamePart) {
+TEST(AccessGroups, AGroupReachesOverOthers) {
     const std::vector accesses{access(Kind::load, 1, 0), access(Kind::load, 2, 0), access(Kind::fetch, 0, 0x1000),
                                access(Kind::load, 1, 8), access(Kind::load, 3, 0)};
     const AccessGroups groups = groups_of(accesses);
     EXPECT_EQ(groups.beginning_at(0)->count, 2);
     EXPECT_EQ(groups.beginning_at(1)->count, 1);
-    for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(groups.end_of_part(i), 3U);
-    EXPECT_EQ(groups.end_of_part(4), 4U);
+}
+
+TEST(AccessGroups, AGroupOfNeighboursEndsBeforeOthers) {
+    const std::vector accesses{access(Kind::load, 1, 0), access(Kind::load, 1, 8), access(Kind::load, 2, 0),
+                               access(Kind::load, 1, 16)};
+    const AccessGroups groups = groups_of(accesses, Of::neighbours);
+    EXPECT_EQ(groups.beginning_at(0)->count, 2);
+    EXPECT_EQ(groups.beginning_at(2)->count, 1);
+    EXPECT_EQ(groups.beginning_at(3)->count, 1);
+}
+
+TEST(AccessGroups, AGroupOfNeighboursEndsBeforeAnotherLineOfCode) {
+    const std::vector accesses{access(Kind::load, 1, 0), access(Kind::fetch, 0, 0x1000), access(Kind::load, 1, 8)};
+    const AccessGroups groups = groups_of(accesses, Of::neighbours);
+    EXPECT_EQ(groups.beginning_at(0)->count, 1);
+    EXPECT_EQ(groups.beginning_at(2)->count, 1);
 }
 
 TEST(AccessGroups, AGroupHasAtMostTheBytesOfALine) {
@@ -83,7 +98,6 @@ TEST(AccessGroups, NoGroupReachesOverAString) {
     EXPECT_EQ(groups.beginning_at(0)->count, 1);
     EXPECT_EQ(groups.beginning_at(1), nullptr);
     EXPECT_EQ(groups.beginning_at(2)->count, 1);
-    EXPECT_EQ(groups.end_of_part(0), 0U);
 }
 
 TEST(AccessGroups, AScaleOrAnAddressOf32BitsMakesAnotherGroup) {

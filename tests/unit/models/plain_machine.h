@@ -60,7 +60,7 @@ class PlainMachine {
         translate(own, own.data_tlb, own.data_tlb_large, false, address, size, page,
                   only_written ? Quantity::store_tlb_misses : Quantity::load_tlb_misses,
                   only_written ? Quantity::store_walks : Quantity::load_walks);
-        const bool trains = !only_written && !repeats(own, address, size);
+        own.prefetch_used = false;
         const Source source =
             touch_all(own, own.l1_data, address, size, kind == Access::load ? Reader::load : Reader::store);
         own.counts.add(only_written ? Quantity::store_references : Quantity::load_references);
@@ -77,6 +77,7 @@ class PlainMachine {
         if (only_written) return facts;
         own.counts.add(
             static_cast<Quantity>(static_cast<unsigned>(Quantity::loads_from_l1) + static_cast<unsigned>(source)));
+        const bool trains = source != Source::l1 || own.prefetch_used;
         if (machine_.prefetch.stride && trains) follow_stride(own, instruction, address);
         return facts;
     }
@@ -110,8 +111,8 @@ class PlainMachine {
         PlainCache l1_code, l1_data, l2;
         PlainTlb code_tlb, code_tlb_large, data_tlb, data_tlb_large, second_tlb, second_code_tlb;
         std::map<std::uint64_t, Load> loads;  ///< by the place in the stride table
-        /// By set of L1D: the line of the last access. A prefetch into the set removes it.
-        std::map<std::uint64_t, std::uint64_t> last_accessed;
+        std::set<std::uint64_t> unused;       ///< lines that were brought into L1D by prefetch and not accessed since
+        bool prefetch_used = false;           ///< the current access has touched such a line
         Counts counts;
     };
 
@@ -133,14 +134,10 @@ class PlainMachine {
         }
     }
 
-    std::uint64_t set_of(std::uint64_t line) const { return line % machine_.l1_data.sets; }
-
-    /// Whether nothing has happened in the set of L1D since an access to the same line.
-    bool repeats(OneCore& own, std::uint64_t address, unsigned size) {
-        const std::uint64_t line = address / machine_.line_bytes();
-        const auto last = own.last_accessed.find(set_of(line));
-        return last != own.last_accessed.end() && last->second == line && !absent(own.l1_data.find(line)) &&
-               (address + size - 1) / machine_.line_bytes() == line;
+    /// An access to the line has found it in L1D, or not.
+    static void use(OneCore& own, std::uint64_t line, bool found) {
+        const bool was_unused = own.unused.erase(line) != 0;
+        if (found && was_unused) own.prefetch_used = true;
     }
 
     Source touch_all(OneCore& own, PlainCache& first, std::uint64_t address, unsigned size, Reader reader) {
@@ -157,8 +154,9 @@ class PlainMachine {
     Source touch_whole(OneCore& own, PlainCache& first, const std::vector<std::uint64_t>& lines, Reader reader) {
         bool missed = false;
         for (const std::uint64_t line : lines) {
-            if (&first == &own.l1_data) own.last_accessed[set_of(line)] = line;
-            if (!absent(first.touch(line))) continue;
+            const bool found = !absent(first.touch(line));
+            if (&first == &own.l1_data) use(own, line, found);
+            if (found) continue;
             missed = true;
             first.insert(line, LineState::exclusive);
             own.counts.add(&first == &own.l1_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
@@ -177,7 +175,7 @@ class PlainMachine {
 
     Source touch_line(OneCore& own, PlainCache& first, std::uint64_t line, Reader reader) {
         const LineState here = first.touch(line);
-        if (&first == &own.l1_data) own.last_accessed[set_of(line)] = line;
+        if (&first == &own.l1_data) use(own, line, !absent(here));
         if (!absent(here)) {
             if (reader == Reader::store) {
                 if (here == LineState::shared) upgrade(own, line);
@@ -281,7 +279,7 @@ class PlainMachine {
     void fetch_early(OneCore& own, std::uint64_t line) {
         if (!absent(own.l1_data.find(line))) return;
         put_in_first(own, own.l1_data, line, get(own, line, Reader::prefetch).state);
-        own.last_accessed.erase(set_of(line));
+        own.unused.insert(line);
     }
 
     void follow_stride(OneCore& own, std::uint64_t instruction, std::uint64_t address) {

@@ -11,29 +11,31 @@ using Kind = RecordedAccess::Kind;
 /// Whether the addresses differ by the displacements only.
 bool have_one_origin(const RecordedAccess& a, const RecordedAccess& b) {
     const auto is_plain = [](const RecordedAccess& one) { return one.address32 == 0 && one.byte_index == 0; };
-    return is_plain(a) && is_plain(b) && a.base == b.base && a.index == b.index && a.scale == b.scale;
+    return is_plain(a) && is_plain(b) && a.base == b.base && a.index == b.index && a.scale == b.scale &&
+           a.in_fs == b.in_fs;
 }
 
 /// Whether the group may have these bounds. An address without a register is known: it has to be one line.
 bool fits(const RecordedAccess& origin, std::int64_t lowest, std::int64_t end, unsigned line_bytes) {
     if (end - lowest > static_cast<std::int64_t>(line_bytes)) return false;
-    const bool known = origin.base == 0 && origin.index == 0;
+    const bool known = origin.base == 0 && origin.index == 0 && origin.in_fs == 0;
     return !known ||
            static_cast<std::uint64_t>(lowest) / line_bytes == static_cast<std::uint64_t>(end - 1) / line_bytes;
 }
 
 }  // namespace
 
-AccessGroups::AccessGroups(const RecordedAccess* accesses, unsigned count, unsigned line_bytes) {
-    unsigned open = 0;  // groups before this one end before an access that is replayed by itself
+AccessGroups::AccessGroups(const RecordedAccess* accesses, unsigned count, unsigned line_bytes, Of of) {
+    unsigned open = 0;  // groups before this one have ended
     for (unsigned i = 0; i < count; ++i) {
-        if (has_known_address(accesses[i]))
+        if (has_known_address(accesses[i])) {
             add(accesses, i, line_bytes, open);
-        else if (accesses[i].kind != Kind::fetch)
+            if (of == Of::neighbours) open = owners_[i] - 1U;
+        } else if (accesses[i].kind != Kind::fetch || of == Of::neighbours) {
             open = group_count_;
+        }
     }
     find_alignments(accesses, count);
-    find_parts(count);
 }
 
 /// Adds the access to a group from `open` on, or makes one.
@@ -78,16 +80,6 @@ void AccessGroups::find_alignments(const RecordedAccess* accesses, unsigned coun
         const bool power = (bytes & (bytes - 1)) == 0;
         if (!power || static_cast<std::uint64_t>(accesses[i].displacement - group.lowest) % bytes != 0)
             group.alignment = 0;
-    }
-}
-
-void AccessGroups::find_parts(unsigned count) {
-    unsigned begin = 0;
-    unsigned end = 0;
-    for (unsigned i = 0; i < count; ++i) {
-        if (i > end || i == 0) begin = end = i;
-        if (owners_[i] != 0) end = std::max(end, unsigned{groups_[owners_[i] - 1U].last});
-        for (unsigned j = begin; j <= i; ++j) ends_[j] = static_cast<std::uint8_t>(end);
     }
 }
 

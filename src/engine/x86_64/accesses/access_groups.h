@@ -6,9 +6,8 @@
 // a line are one group: pushes and pops, members of a struct, spills. The group is looked up at its first access. If
 // its bytes lie in one line, and this line and its page are the most recent ones, all its accesses repeat.
 //
-// A part is a stretch of accesses over whose ends no group reaches. If a group does not pass, its part is replayed
-// access by access from the group's first access on: until then nothing has changed. The parts after it are again
-// looked up by groups.
+// A look-up that makes an older line the most recent one of its set changes what others find. Then a group consists of
+// neighbours: no other access, and no fetch of another line, lies between its accesses.
 #pragma once
 
 #include <array>
@@ -35,36 +34,36 @@ struct AccessGroup {
 class AccessGroups {
   public:
     static constexpr unsigned kMostAccesses = 64;
+    enum class Of : std::uint8_t { repeated, neighbours };
 
     /// Precondition: at most kMostAccesses accesses.
-    AccessGroups(const RecordedAccess* accesses, unsigned count, unsigned line_bytes);
+    AccessGroups(const RecordedAccess* accesses, unsigned count, unsigned line_bytes, Of of);
 
     /// The group whose first access has this index; null if no group begins with it.
     const AccessGroup* beginning_at(unsigned index) const {
         return starts_[index] != 0 ? &groups_[starts_[index] - 1U] : nullptr;
     }
-    /// The index of the last access of the part to which an access, or a fetch, belongs. One outside all parts is the
-    /// last of its own.
-    unsigned end_of_part(unsigned index) const { return ends_[index]; }
 
   private:
     void add(const RecordedAccess* accesses, unsigned index, unsigned line_bytes, unsigned open);
     void find_alignments(const RecordedAccess* accesses, unsigned count);
-    void find_parts(unsigned count);
 
     std::array<AccessGroup, kMostAccesses> groups_{};
     std::array<std::uint8_t, kMostAccesses> starts_{};  ///< number of the group that begins there, from 1 on
     std::array<std::uint8_t, kMostAccesses> owners_{};  ///< number of the access's group, from 1 on
-    std::array<std::uint8_t, kMostAccesses> ends_{};
     unsigned group_count_ = 0;
 };
 
-/// Whether the access is of a kind whose address follows from its record alone: not a string's, not one with a segment
-/// base.
+/// Whether the address of the access follows from its record and the base of fs: not a string's, not one with the base
+/// of gs.
 constexpr bool has_known_address(const RecordedAccess& access) {
     using Kind = RecordedAccess::Kind;
     const bool operand = access.kind == Kind::load || access.kind == Kind::store || access.kind == Kind::modify;
-    return operand && access.in_fs == 0 && access.in_gs == 0;
+    return operand && access.in_gs == 0;
+}
+/// Whether the address is constant.
+constexpr bool is_constant(const RecordedAccess& access) {
+    return access.base == 0 && access.index == 0 && access.address32 == 0 && access.in_fs == 0;
 }
 
 }  // namespace anyperf::engine

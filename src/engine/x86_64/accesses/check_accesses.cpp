@@ -79,7 +79,7 @@ class Checks {
         // So far apart that the bytes lie in two lines too often.
         constexpr unsigned kFew = 16;
         const models::RecentPlaces::Table& table = group.modifies ? places_.modified : places_.data;
-        if (access.base == 0 && access.index == 0) {
+        if (is_constant(access)) {
             known(table, static_cast<std::uint64_t>(group.lowest) >> line_shift_);
             return known(places_.data_pages, static_cast<std::uint64_t>(group.lowest) >> kPageShift);
         }
@@ -109,10 +109,15 @@ class Checks {
     }
     void address(const RecordedAccess& access, std::int64_t displacement) {
         const auto small = static_cast<std::int32_t>(displacement);
-        if (access.base == 0) return out_.lea_index(a_, holder_[access.index], access.scale, small);
-        const Register base = holder_[access.base];
-        if (access.index == 0) return out_.lea(a_, base, small);
-        out_.lea_address(a_, base, holder_[access.index], access.scale, small);
+        if (access.in_fs != 0) out_.rdfsbase(b_);
+        if (access.base == 0 && access.index == 0) return out_.lea(a_, b_, small);
+        if (access.base == 0)
+            out_.lea_index(a_, holder_[access.index], access.scale, small);
+        else if (access.index == 0)
+            out_.lea(a_, holder_[access.base], small);
+        else
+            out_.lea_address(a_, holder_[access.base], holder_[access.index], access.scale, small);
+        if (access.in_fs != 0) out_.lea_sum(a_, a_, b_);
     }
     // The entry of the last byte's line is compared with the first byte's line: see segment_code.cpp.
     void line_and_page(const models::RecentPlaces::Table& table, unsigned bytes) {
@@ -159,7 +164,8 @@ bool Translation::can_check(unsigned first) const {
         if (access.kind == Kind::fetch) continue;
         const bool is_plain = has_known_address(access) && access.address32 == 0 && access.byte_index == 0;
         if (!is_plain || access.bytes > 1U << counting_.line_shift) return false;
-        const bool known = access.base == 0 && access.index == 0;
+        if (access.in_fs != 0 && !counting_.reads_fs_base) return false;
+        const bool known = is_constant(access);
         const auto at = static_cast<std::uint64_t>(access.displacement);
         const bool one_line = at >> counting_.line_shift == (at + access.bytes - 1) >> counting_.line_shift;
         if (known ? !one_line : !fits(access.displacement)) return false;
@@ -225,7 +231,7 @@ std::uint64_t Translation::compare_accesses(Checks& checks, std::size_t first, s
     const RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
     const RecordedAccess* const accesses = &cache_.recorded_accesses[segment.first_access];
     const unsigned shift = counting_.line_shift;
-    const AccessGroups groups{accesses, segment.accesses, 1U << shift};
+    const AccessGroups groups{accesses, segment.accesses, 1U << shift, AccessGroups::Of::repeated};
     // The block has come here from the instruction before, and nothing was recorded since that was fetched.
     std::uint64_t last_line = first != 0 ? (pc - 1) >> shift : ~std::uint64_t{0};
     if (first != 0) checks.follows(pc - 1);

@@ -62,6 +62,7 @@ struct Counting {
     bool recording_accesses = false;  ///< while recording: accesses and fetches, not branches alone
     bool checking = false;            ///< while recording_accesses: only what does not repeat is recorded
     bool predicting = false;          ///< code predicts branches itself (predict.h)
+    bool reads_fs_base = false;       ///< the kernel lets programs execute rdfsbase
     std::uint8_t line_shift = 0;      ///< while recording: the modelled lines have two to this power bytes
     const models::Machine* machine = &kDefaultMachine;  ///< whose cycles are counted
     ReadableSums sums{};                                ///< what has words of its own, for rdpmc
