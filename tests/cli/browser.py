@@ -20,7 +20,8 @@ class Browser:
         # The shell moves the pipes to the descriptors that the browser expects.
         shell = f'exec "$@" 3<&{read_by_browser} 4>&{written_by_browser}'
         self.process = subprocess.Popen(["bash", "-c", shell, "bash", *words], pass_fds=(read_by_browser, written_by_browser),
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        env=os.environ | {"TMPDIR": str(profile_directory)})  # it leaves files there
         os.close(read_by_browser)
         os.close(written_by_browser)
         self.rest, self.number, self.session = b"", 0, None
