@@ -257,7 +257,7 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, Arrival a
 
 void set_next_block(Thread& thread, const Block& block) {
     if (is_on_path(thread)) [[unlikely]]
-        add_step(thread, block);
+        add_leg(thread, block);
     thread.next_host = address_of(block.host);
     __atomic_store_n(&thread.in_cache, true, __ATOMIC_RELAXED);  // relaxed: a flush reads it under the lock
 }

@@ -121,8 +121,8 @@ const Block* block_in_turn(Thread& thread, std::uint64_t pc, std::uint16_t limit
     if (limit >= kTurnEnd) return block_at(thread, pc, limit);
     const std::uint64_t left = turns::left_of(thread);
     const std::uint64_t most = limit != 0 && limit < left ? limit : left;
-    const Block* const step = block_at(thread, pc, kPathStep);
-    if (step == nullptr || step->instructions <= most) return step;
+    const Block* const leg = block_at(thread, pc, kPathLeg);
+    if (leg == nullptr || leg->instructions <= most) return leg;
     return block_at(thread, pc, static_cast<std::uint16_t>(kTurnEnd | most));
 }
 
@@ -487,21 +487,21 @@ bool finish_trapped_instruction(Thread& thread, const BlockExit& block_exit) {
     return true;
 }
 
-/// Makes the step of a path that begins at `pc` the next block.
-void take_step(Thread& thread, std::uint64_t pc) {
-    const Block& step = go_to(thread, pc, kPathStep);
-    if (thread.path.count == 0) add_step(thread, step);
+/// Makes the leg of a path that begins at `pc` the next block.
+void take_leg(Thread& thread, std::uint64_t pc) {
+    const Block& leg = go_to(thread, pc, kPathLeg);
+    if (thread.path.count == 0) add_leg(thread, leg);
 }
 
-/// The thread has left a step of its path. True: another step is the next block. False: the path has ended.
+/// The thread has left a leg of its path. True: another leg is the next block. False: the path has ended.
 bool follow_path(Thread& thread, const BlockExit& block_exit) {
     const bool indirect = thread.exit_reason == ExitReason::lookup_miss;
-    const bool direct = thread.exit_reason == ExitReason::unlinked_exit && block_exit.limit == kPathStep &&
+    const bool direct = thread.exit_reason == ExitReason::unlinked_exit && block_exit.limit == kPathLeg &&
                         block_exit.exit.control() == Control::none;
     const std::uint64_t next = indirect ? thread.missed_target : block_exit.target;
     const bool is_awaited = thread.engine->instrumentation.targets.holds(next);
     if ((indirect || direct) && !is_awaited && path_goes_on(thread, next)) {
-        take_step(thread, next);
+        take_leg(thread, next);
         return true;
     }
     finish_path(thread);
@@ -519,7 +519,7 @@ bool has_made_step(const Thread& thread, const BlockExit& block_exit) {
 void on_step(Thread& thread, const BlockExit& block_exit) {
     const bool enough = turns::refill_steps(thread, block_exit.step_lane, block_exit.steps);
     if (!block_exit.is_inside) turns::make_step(thread);
-    go_to(thread, block_exit.target, enough || !block_exit.is_inside ? std::uint16_t{0} : kPathStep);
+    go_to(thread, block_exit.target, enough || !block_exit.is_inside ? std::uint16_t{0} : kPathLeg);
 }
 
 void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
@@ -533,7 +533,7 @@ void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
         case ExitReason::unlinked_exit: return on_link(thread, block_exit);
         case ExitReason::lookup_miss: return on_indirect(thread);
         case ExitReason::budget: return on_budget(thread, block_exit.segment);
-        case ExitReason::hot: return take_step(thread, block_exit.target);
+        case ExitReason::hot: return take_leg(thread, block_exit.target);
         case ExitReason::step: return on_step(thread, block_exit);
         case ExitReason::emulate: return on_emulated_instruction(thread, block_exit);
         case ExitReason::breakpoint: return on_breakpoint(thread, block_exit);

@@ -76,8 +76,8 @@ void log_block(const Thread& thread, const Block& block) {
     Line line = log_line(thread, "block");
     line.hex(block.pc).text(" bytes ").decimal(block.guest_bytes).text(" instructions ").decimal(block.instructions);
     line.text(" at ").hex(address_of(block.host)).text(" bytes ").decimal(block.host_bytes);
-    if (block.limit == kPathStep)
-        line.text(" step");
+    if (block.limit == kPathLeg)
+        line.text(" leg");
     else if (block.limit != 0)
         line.text(" limit ").decimal(block.limit == kSingleInstruction ? 1 : block.limit & ~kTurnEnd);
     if (block.code != nullptr) line.text(" compared");

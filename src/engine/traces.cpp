@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::uint32_t kDeepest = 8;  ///< calls in a path that have not returned
 
-/// The steps that are still valid: code that has changed since has no translation any more.
+/// The legs that are still valid: code that has changed since has no translation any more.
 void cut_path(Cache& cache, TracePath& path) {
     for (std::uint32_t i = 0; i < path.count; ++i) {
-        const Block* const step = cache.find(path.pc[i], kPathStep);
-        if (step == nullptr || step->code != nullptr) path.count = i;
+        const Block* const leg = cache.find(path.pc[i], kPathLeg);
+        if (leg == nullptr || leg->code != nullptr) path.count = i;
     }
 }
 
@@ -34,7 +34,7 @@ struct Work {
     Block* trace = nullptr;
 };
 
-/// The context is a Work. The steps are valid and the cache's lock is held, so their code does not change; but it may
+/// The context is a Work. The legs are valid and the cache's lock is held, so their code does not change; but it may
 /// be unreadable, when its file has been truncated.
 void translate_path(void* context) {
     Work& work = *static_cast<Work*>(context);
@@ -78,17 +78,17 @@ void count_linked_exit(void* context) {
 
 }  // namespace
 
-void add_step(Thread& thread, const Block& step) {
+void add_leg(Thread& thread, const Block& leg) {
     TracePath& path = thread.path;
-    if (step.limit != kPathStep || step.instructions == 0) {
+    if (leg.limit != kPathLeg || leg.instructions == 0) {
         path.count = 0;
         return;
     }
     if (path.count == 0) path = {};
-    path.pc[path.count++] = step.pc;
-    path.instructions += step.instructions;
-    const Mark branch = mark_at(step, step.instructions - 1u);
-    path.last_branch = step.pc + step.guest_bytes - branch.guest_length;
+    path.pc[path.count++] = leg.pc;
+    path.instructions += leg.instructions;
+    const Mark branch = mark_at(leg, leg.instructions - 1u);
+    path.last_branch = leg.pc + leg.guest_bytes - branch.guest_length;
     path.last_classes = branch.classes();
 }
 

@@ -5,14 +5,14 @@
 // first met.
 //
 // MECHANISM. A block that may begin a loop or a function counts how often it is executed (Cache::heat). One that has
-// become hot leaves to the engine, which begins a path: the thread continues by *steps*, blocks that end with their
-// first branch and always lead to the engine (kPathStep). So the engine sees where each branch goes. The path ends
+// become hot leaves to the engine, which begins a path: the thread continues by *legs*, blocks that end with their
+// first branch and always lead to the engine (kPathLeg). So the engine sees where each branch goes. The path ends
 // where it would
-// - come back to one of its steps, or to a block that is a trace already, other than by a call or a return;
+// - come back to one of its legs, or to a block that is a trace already, other than by a call or a return;
 // - return from the function that it began in;
 // - leave translated code, as at a system call, or become too long;
 // - go to code whose translation is in another arena: exits to there are never linked.
-// Then the steps are translated as one block, the trace, which takes the place of the block that was hot. What a thread
+// Then the legs are translated as one block, the trace, which takes the place of the block that was hot. What a thread
 // does next is most likely what is done most often, so one path is enough (the "next executing tail" of Duesterwald and
 // Bala).
 //
@@ -39,11 +39,11 @@ inline bool is_on_path(const Thread& thread) {
     return thread.path.count != 0;
 }
 
-/// Adds a step to the thread's path: `step` is what the thread enters next. A block that is not a step ends the path.
+/// Adds a leg to the thread's path: `leg` is what the thread enters next. A block that is no leg ends the path.
 /// Precondition: as of set_next_block().
-void add_step(Thread& thread, const Block& step);
+void add_leg(Thread& thread, const Block& leg);
 
-/// Whether the path goes on at `next`, where the thread's last step has led. Precondition: the thread is on a path.
+/// Whether the path goes on at `next`, where the thread's last leg has led. Precondition: the thread is on a path.
 bool path_goes_on(Thread& thread, std::uint64_t next);
 
 /// Ends the path, and makes a trace of it if possible.

@@ -16,9 +16,9 @@ using ExitId = std::uint32_t;
 using IndirectEntryId = std::uint32_t;
 
 inline constexpr std::uint16_t kSingleInstruction = 0x8000;  ///< a value of Block::limit
-/// A value of Block::limit: the block ends with its first branch and always leads to the engine, which so learns the
-/// path that a trace will follow (engine/traces.h).
-inline constexpr std::uint16_t kPathStep = 0x4000;
+/// A value of Block::limit: the block is a leg: it ends with its first branch and always leads to the engine, which so
+/// learns the path that a trace will follow (engine/traces.h).
+inline constexpr std::uint16_t kPathLeg = 0x4000;
 /// With a number, a value of Block::limit: the block ends after so many instructions, and always leads to the engine,
 /// because the thread's turn ends there.
 inline constexpr std::uint16_t kTurnEnd = 0x2000;

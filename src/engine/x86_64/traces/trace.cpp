@@ -96,7 +96,7 @@ bool Translation::decode_step(std::uint64_t pc) {
     const bool contiguous = decoded_.count != 0 && pc == decoded_.end;
     if (!contiguous && piece_count_ == kMostPieces - 1) return false;
     // Exits to blocks in another arena can't be linked: each would come to the engine.
-    const Block* const known = cache_.find(pc, kPathStep);
+    const Block* const known = cache_.find(pc, kPathLeg);
     if (known != nullptr && !arena_.holds(address_of(known->host))) return false;
     const std::size_t first = decoded_.count;
     std::uint64_t address = pc;

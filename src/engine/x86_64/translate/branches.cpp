@@ -203,7 +203,7 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
 ///
 ///   movzx r11d, cx;  jmp [TABLE + 8 * r11]
 void Translation::emit_indirect_lookup() {
-    if (single_instruction_ || path_step_)
+    if (single_instruction_ || path_leg_)
         return hot_.jmp_gs(offsetof(Thread, exit_routine) + 8 * static_cast<std::size_t>(ExitReason::lookup_miss));
     hot_.movzx16(kScratchRegister, kTargetRegister);
     hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.indirect_table())), kScratchRegister);

@@ -37,7 +37,7 @@
 // tail the call has not happened; from the return's `push` on the return has, since its target is in rcx.
 //
 // Everything is unpaired, as branches.cpp has it, while something looks at calls, returns or accesses, in blocks of one
-// instruction, in those that always lead to the engine (kPathStep), and in code that is compared at each entry, which
+// instruction, in those that always lead to the engine (kPathLeg), and in code that is compared at each entry, which
 // must not be entered by a pad. Single calls are unpaired if their return address is awaited
 // (ProcessInstrumentation::targets) or is where they go: those have no return.
 #include <algorithm>
@@ -59,7 +59,7 @@ bool Translation::is_plain() const {
 }
 
 bool Translation::pairs() const {
-    return cache_.pairs_returns && is_plain() && !path_step_;
+    return cache_.pairs_returns && is_plain() && !path_leg_;
 }
 
 bool Translation::pairs_call_to(const Instruction& instruction, std::uint64_t return_address) const {

@@ -14,7 +14,7 @@ namespace anyperf::engine::x86_64 {
 void Translation::mark(std::size_t index, std::uint8_t spilled) {
     const bool is_end = index >= decoded_.count;
     // Of a step of a path the engine asks how it ended.
-    const ClassSet classes = !is_end && (marks_count_ || path_step_) ? counted_in_advance(index) : ClassSet{0};
+    const ClassSet classes = !is_end && (marks_count_ || path_leg_) ? counted_in_advance(index) : ClassSet{0};
     const InstructionCost cost = classes != 0 ? costs_[index] : InstructionCost{};
     // Written at once: a read of bit fields that were written by parts waits for the writes, 4 % of gcc -c.
     Mark mark;
@@ -47,7 +47,7 @@ void Translation::end_before_translated() {
 
 /// The instructions of a shorter block cost what they cost in the ordinary one.
 void Translation::decode_instructions(std::uint16_t limit) {
-    const bool whole = limit == 0 || path_step_;
+    const bool whole = limit == 0 || path_leg_;
     const std::size_t most = single_instruction_ ? 1 : whole ? kLongestBlock : limit & ~kTurnEnd;
     decode_block(code_, needs_costs() ? kLongestBlock : most, decoded_, cache_.presented, limit == 0 && pairs());
     compute_costs();
@@ -61,8 +61,8 @@ std::uint64_t Translation::address_after(std::size_t index, std::uint64_t addres
     return address + decoded_.instructions[index].length;
 }
 
-/// The step of a path ends with its first branch.
-void Translation::end_step() {
+/// The leg of a path ends with its first branch.
+void Translation::end_leg() {
     std::uint64_t address = decoded_.pc;
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         address += decoded_.instructions[i].length;
@@ -76,12 +76,12 @@ void Translation::end_step() {
 /// begin with different lanes, see kLanes in run/live_counters.h.
 bool Translation::begin_block(std::uint16_t limit) {
     single_instruction_ = limit == kSingleInstruction;
-    path_step_ = limit == kPathStep;
+    path_leg_ = limit == kPathLeg;
     decode_instructions(limit);
     if (decoded_.count == 0) return false;
     if (!single_instruction_) end_before_breakpoint();
     end_after_unpaired_call();
-    path_step_ ? end_step() : end_before_translated();
+    path_leg_ ? end_leg() : end_before_translated();
     id_ = cache_.blocks.allocate();
     if (id_ == 0) return false;
     block_ = &cache_.blocks[id_];

@@ -167,7 +167,7 @@ class Translation {
     void decode_instructions(std::uint16_t limit);
     const std::uint8_t* bytes_at(std::uint64_t address) const { return code_.at + (address - code_.pc); }
     void end_before_translated();
-    void end_step();
+    void end_leg();
     void emit_instructions();
     std::uint64_t address_after(std::size_t index, std::uint64_t address) const;
     /// Index after the last instruction of the segment that begins with instruction `first`, as far as counts are
@@ -405,7 +405,7 @@ class Translation {
     Relocations* relocations_;          ///< null: the block is not to be stored
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
-    bool path_step_ = false;            ///< the limit is kPathStep
+    bool path_leg_ = false;            ///< the limit is kPathLeg
     bool counts_executions_ = false;
     bool entered_by_step_ = false;
     bool marks_count_;  ///< marks say what was counted for an instruction; false: the block counts nothing
