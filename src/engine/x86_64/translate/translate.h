@@ -405,7 +405,7 @@ class Translation {
     Relocations* relocations_;          ///< null: the block is not to be stored
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
     bool single_instruction_ = false;   ///< the limit is kSingleInstruction
-    bool path_leg_ = false;            ///< the limit is kPathLeg
+    bool path_leg_ = false;             ///< the limit is kPathLeg
     bool counts_executions_ = false;
     bool entered_by_step_ = false;
     bool marks_count_;  ///< marks say what was counted for an instruction; false: the block counts nothing
