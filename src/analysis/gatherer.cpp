@@ -140,29 +140,17 @@ void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) 
     for (const std::uint64_t address : unwound_) frames_.push_back({jit_codes_.replaced(address), RawFrame::user});
 }
 
-// A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:
-// they become contexts.
+// Roots themselves are no stacks: they become contexts.
 std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile, Namer& namer) {
     const RawStacks::Nodes& nodes = stacks_.nodes();
-    std::vector<bool> calls(nodes.size());
-    for (const RawStacks::Node& node : nodes)
-        if (node.parent != RawStacks::kRoot) calls[node.parent] = true;
     std::vector<profile::StackId> ids(nodes.size(), profile::kNone<profile::StackId>);
-    std::vector<std::uint32_t> roots(nodes.size());  // the number of each node's root
     profile.stacks.reserve(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const RawStacks::Node& node = nodes[i];
-        if (node.parent == RawStacks::kRoot) {
-            roots[i] = static_cast<std::uint32_t>(node.address);
-            continue;
-        }
-        roots[i] = roots[node.parent];
-        const profile::LocationId location =
-            namer.location(roots_[roots[i]].space, {node.address, node.mode}, calls[i] && node.count == 0);
+    for_each_frame(nodes, [&](std::size_t i, const RawStacks::Node& node, std::uint32_t root, bool calls_only) {
+        const profile::LocationId location = namer.location(roots_[root].space, {node.address, node.mode}, calls_only);
         ids[i] = profile.stacks.add({ids[node.parent], location});
-        if (node.count == 0 || options_.times) continue;
-        profile.samples.push_back({ids[i], {roots[i]}, node.count, node.weight, 0});
-    }
+        if (node.count == 0 || options_.times) return;
+        profile.samples.push_back({ids[i], {root}, node.count, node.weight, 0});
+    });
     return ids;
 }
 

@@ -94,4 +94,21 @@ class RawStacks {
     std::size_t lone_count_ = 0;
 };
 
+/// Calls visit(index, node, root, calls_only) for each node that is no root, with the number of its root, which is that
+/// one's address. A parent comes before its children, so what is known of it can be used. `calls_only`: the node has no
+/// samples of its own.
+template <class Visit>
+void for_each_frame(const RawStacks::Nodes& nodes, Visit&& visit) {
+    std::vector<bool> calls(nodes.size());
+    for (const RawStacks::Node& node : nodes)
+        if (node.parent != RawStacks::kRoot) calls[node.parent] = true;
+    std::vector<std::uint32_t> roots(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const RawStacks::Node& node = nodes[i];
+        const bool is_root = node.parent == RawStacks::kRoot;
+        roots[i] = is_root ? static_cast<std::uint32_t>(node.address) : roots[node.parent];
+        if (!is_root) visit(i, node, roots[i], calls[i] && node.count == 0);
+    }
+}
+
 }  // namespace anyperf::analysis

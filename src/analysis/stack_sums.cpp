@@ -15,25 +15,13 @@ profile::StackId StackSums::stack_of(profile::StackId caller, profile::LocationI
     return stack;
 }
 
-// A parent comes before its children in the trie, so its stack is always known. Roots themselves are no stacks.
 void StackSums::add(const RawStacks::Nodes& nodes, const std::function<Root(std::uint32_t)>& root_of) {
     namer_.forget_map();
-    std::vector<bool> calls(nodes.size());
-    for (const RawStacks::Node& node : nodes)
-        if (node.parent != RawStacks::kRoot) calls[node.parent] = true;
-    std::vector<profile::StackId> stacks(nodes.size(), profile::kNone<profile::StackId>);
-    std::vector<std::uint32_t> roots(nodes.size());  // the number of each node's root
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const RawStacks::Node& node = nodes[i];
-        if (node.parent == RawStacks::kRoot) {
-            roots[i] = static_cast<std::uint32_t>(node.address);
-            continue;
-        }
-        roots[i] = roots[node.parent];
-        const Root root = root_of(roots[i]);
-        const bool calls_only = calls[i] && node.count == 0;
+    std::vector<profile::StackId> stacks(nodes.size(), profile::kNone<profile::StackId>);  // roots are none
+    for_each_frame(nodes, [&](std::size_t i, const RawStacks::Node& node, std::uint32_t number, bool calls_only) {
+        const Root root = root_of(number);
         stacks[i] = stack_of(stacks[node.parent], namer_.location(root.space, {node.address, node.mode}, calls_only));
-        if (node.count == 0) continue;
+        if (node.count == 0) return;
         const auto [row, fresh] = rows_.try_emplace({stacks[i].value, root.context.value, 0});
         if (fresh) {
             row.value = static_cast<std::uint32_t>(profile_.samples.size());
@@ -42,7 +30,7 @@ void StackSums::add(const RawStacks::Nodes& nodes, const std::function<Root(std:
         profile::Sample& sum = profile_.samples[row.value];
         sum.count += node.count;
         sum.weight += node.weight;
-    }
+    });
 }
 
 }  // namespace anyperf::analysis

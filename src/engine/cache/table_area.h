@@ -37,7 +37,7 @@ class TableArea {
 
     /// Makes a table all zeros, which will be filled again. It keeps its pages: as for take(), faults on new ones would
     /// count as the program's.
-    void clear(void* table, std::uint64_t bytes) const { std::memset(table, 0, bytes); }
+    static void clear(void* table, std::uint64_t bytes) { std::memset(table, 0, bytes); }
     /// Gives back the pages of a table that is no longer used.
     void drop(void* table, std::uint64_t bytes) const {
         if (!is_beside(table)) discard_pages(table, bytes);
