@@ -254,15 +254,19 @@ void on_indirect(Thread& thread) {
 
 /// A segment's lane, or the whole budget, was too small. The segment was charged and has not run. If the grant is
 /// exact, the instructions that remain run in a shorter block, so that the thread stops after exactly the last of them.
-void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
+/// A path goes on, unless the whole budget is at its end.
+void on_budget(Thread& thread, const BlockExit& block_exit) {
+    const x86_64::ChargedSegment& segment = block_exit.segment;
     run::LiveCounters& counters = thread.page.counters;
     thread.registers.rip = segment.pc;
     // Adds the charge back: the segment is charged again when it runs. A segment that is not budgeted has exited
     // because the buffer of records was full.
     if (segment.budgeted) counters.lane[segment.lane] += segment.instructions;
+    thread.turn.lane[0] += segment.steps;
     if (thread.engine->counting.recording_accesses) choose_recording(thread);
     // If only the lane is exhausted, no event overflows yet. A grant that is not exact may end early.
     std::int64_t remaining = counters.remaining();
+    if (remaining < segment.instructions && is_on_path(thread)) finish_path(thread);
     if (remaining <= 0 || (remaining < segment.instructions && !thread.grant_is_exact)) {
         hooks::at_budget_end(thread);
         remaining = counters.remaining();
@@ -270,9 +274,12 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
     const bool shorter = remaining < segment.instructions;
     const bool is_alone = thread.single_step != SingleStep::no || thread.traps_each;
-    const std::uint16_t alone = is_alone ? kSingleInstruction : std::uint16_t{0};
-    const Block& next =
-        go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(remaining));
+    std::uint16_t limit = is_alone ? kSingleInstruction : shorter ? static_cast<std::uint16_t>(remaining) : 0;
+    if (is_on_path(thread) && limit == 0) {
+        limit = kPathLeg;
+        remove_last_leg(thread);  // go_to() adds it again
+    }
+    const Block& next = go_to(thread, thread.registers.rip, limit);
     remaining = counters.remaining();  // other events may be open after another thread's turn
     counters.write_begin();
     counters.distribute_budget(remaining, next.lane, next.instructions);
@@ -499,7 +506,9 @@ bool follow_path(Thread& thread, const BlockExit& block_exit) {
     const bool direct = thread.exit_reason == ExitReason::unlinked_exit && block_exit.limit == kPathLeg &&
                         block_exit.exit.control() == Control::none;
     const std::uint64_t next = indirect ? thread.missed_target : block_exit.target;
-    const bool is_awaited = thread.engine->instrumentation.targets.holds(next);
+    if (thread.exit_reason == ExitReason::budget && block_exit.limit == kPathLeg) return false;  // on_budget() goes on
+    const bool is_awaited =
+        thread.engine->instrumentation.targets.holds(next) || (indirect && thread.open_calls.unmatched != 0);
     if ((indirect || direct) && !is_awaited && path_goes_on(thread, next)) {
         take_leg(thread, next);
         return true;
@@ -532,7 +541,7 @@ void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
     switch (thread.exit_reason) {
         case ExitReason::unlinked_exit: return on_link(thread, block_exit);
         case ExitReason::lookup_miss: return on_indirect(thread);
-        case ExitReason::budget: return on_budget(thread, block_exit.segment);
+        case ExitReason::budget: return on_budget(thread, block_exit);
         case ExitReason::hot: return take_leg(thread, block_exit.target);
         case ExitReason::step: return on_step(thread, block_exit);
         case ExitReason::emulate: return on_emulated_instruction(thread, block_exit);

@@ -22,10 +22,13 @@
 // A path lives in Thread::path. It ends without a trace when the thread enters any other block: a signal has been
 // delivered, or the process has changed its ways (set_next_block()).
 //
-// LIMITS. There are no traces in processes that have budgets, record branches, accesses or open calls, watch memory,
-// feed models or count exactly, in code that is compared at each entry, and where returns are paired.
-// There a block has no counter of executions. What changes any of this removes all translations, traces among them. A
-// trace with code in a changed range is removed as a block is (Cache::remove_range).
+// In a process with budgets a leg whose lane is exhausted is entered again, and the path goes on. Where the whole
+// budget ends, the path does; and a thread whose budget is short makes no traces.
+//
+// LIMITS. There are no traces in processes that record branches or accesses, watch memory, feed models or count
+// exactly, in code that is compared at each entry, and where returns are paired. There a block has no counter of
+// executions. What changes any of this removes all translations, traces among them. A trace with code in a changed
+// range is removed as a block is (Cache::remove_range).
 #pragma once
 
 #include <cstdint>
@@ -42,6 +45,9 @@ inline bool is_on_path(const Thread& thread) {
 /// Adds a leg to the thread's path: `leg` is what the thread enters next. A block that is no leg ends the path.
 /// Precondition: as of set_next_block().
 void add_leg(Thread& thread, const Block& leg);
+
+/// The thread's last leg has not run, and will be added again. Precondition: the thread is on a path.
+void remove_last_leg(Thread& thread);
 
 /// Whether the path goes on at `next`, where the thread's last leg has led. Precondition: the thread is on a path.
 bool path_goes_on(Thread& thread, std::uint64_t next);

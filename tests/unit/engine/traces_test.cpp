@@ -146,6 +146,46 @@ TEST_P(Traces, TakeBackWhatHasNotRunAtAnExit) {
     EXPECT_TRUE(is_code(exit.substr(0, subtraction.size()), subtraction));
 }
 
+TEST_P(Traces, ChargeTheBudgetOnceAndGiveBackToAnotherLane) {
+    const Block* const trace = translate_loop({.open = bit(Class::instructions), .budgeted = true});
+    ASSERT_NE(trace, nullptr);
+    ASSERT_TRUE(trace->budgeted);
+    // Flags may be alive at the start: mov rcx, SPILL; mov LANE, rcx; lea -8(rcx), rcx; mov rcx, LANE
+    std::string start;
+    for (std::size_t at = 0; at < 31; ++at) start += little_endian(trace->host[at], 1);
+    const std::string lane = little_endian(lane_offset(trace->lane));
+    EXPECT_EQ(start, "6548890c25" + spill_of(rcx) + "65488b0c25" + lane + "488d49f8" + "6548890c25" + lane);
+    const std::string exits = code_of(*trace, kInstructions);
+    const std::string other = little_endian(lane_offset((trace->lane + 1u) % run::kLanes));
+    // inc and jmp have not run: mov LANE, rcx; lea 2(rcx), rcx; mov rcx, LANE
+    EXPECT_NE(exits.find("65488b0c25" + other + "488d4902" + "6548890c25" + other), std::string::npos) << exits;
+}
+
+TEST_P(Traces, NoteTheirOpenCalls) {
+    instrumentation_->branches = branch::kOpenCalls;
+    const Block* const trace = translate_loop({});
+    ASSERT_NE(trace, nullptr);
+    ASSERT_EQ(trace->instructions, std::size_t{kInstructions});
+    const std::string load = "658b0c25" + little_endian(offsetof(Thread, open_calls) + offsetof(OpenCallsState, top));
+    const std::string spill = "6548890c25" + spill_of(rcx);
+    EXPECT_EQ(code_of(*trace, kCall).substr(0, spill.size() + load.size()), spill + load);
+    // The return has its call in the trace, so it does not compare.
+    EXPECT_EQ(code_of(*trace, kReturn).substr(0, spill.size() + load.size() + 6), spill + load + "8d49f0");
+    EXPECT_TRUE(code_of(*trace, kReturn).ends_with("488d642408"));
+}
+
+TEST_P(Traces, EndBeforeACallThatHasNoReturn) {
+    // call next; next: nop; ret
+    const std::vector<std::uint8_t> code{0xe8, 0, 0, 0, 0, 0x90, 0xc3};
+    const std::uint64_t at = address_of(code.data());
+    cache_.executable.add({at, at + code.size(), false, false});
+    TracePath path{};
+    for (const std::uint64_t leg : {0, 5}) path.pc[path.count++] = at + leg;
+    EXPECT_EQ(translate(path)->instructions, 3u);
+    instrumentation_->branches = branch::kOpenCalls;
+    EXPECT_EQ(translate(path)->instructions, 1u) << "it is in no list of calls, so its return must not remove one";
+}
+
 TEST_P(Traces, LeadToTheWaysThatTheyDoNotTake) {
     ASSERT_EQ(trace_->exits, 2u);
     EXPECT_EQ(cache_.exits[trace_->first_exit].target(), pc_ + 10);

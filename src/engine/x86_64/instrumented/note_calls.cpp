@@ -26,12 +26,12 @@ void Translation::append_open_call(std::uint64_t return_address, Register reg) {
 }
 
 /// A direct call.
-void Translation::note_direct_call(std::uint64_t to) {
+void Translation::note_direct_call(std::uint64_t return_address, std::uint64_t to) {
     // A call of the next instruction reads the instruction pointer (call; pop). It has no return.
-    if (!records(branch::kOpenCalls) || to == decoded_.end) return;
+    if (!records(branch::kOpenCalls) || to == return_address) return;
     spill(rcx);
     spilled_ = rcx | rsp << 4;  // rsp: no second register
-    append_open_call(decoded_.end, rcx);
+    append_open_call(return_address, rcx);
     unspill(rcx);
 }
 
@@ -54,6 +54,17 @@ std::uint8_t* Translation::remove_open_call() {
     hot_.lea32(kScratchRegister, kScratchRegister, -static_cast<std::int32_t>(sizeof(OpenCall)));
     hot_.store_gs32(kScratchRegister, kTop);
     return other;
+}
+
+/// A return whose call is in the same trace, with nothing between that can have changed rsp: that call is the newest.
+void Translation::note_safe_return() {
+    if (!records(branch::kOpenCalls)) return;
+    spill(rcx);
+    spilled_ = rcx | rsp << 4;  // rsp: no second register
+    hot_.load_gs32(rcx, kTop);
+    hot_.lea32(rcx, rcx, -static_cast<std::int32_t>(sizeof(OpenCall)));
+    hot_.store_gs32(rcx, kTop);
+    unspill(rcx);
 }
 
 /// A return that is not of the newest call returns, too, and then always leaves translated code.

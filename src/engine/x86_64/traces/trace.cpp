@@ -23,6 +23,10 @@
 // A trace is counted as one segment, by the prologue at its start, with the branches that are taken on the path. An
 // exit takes back what has not run (trace_exits.cpp); so do the marks, as in any segment, when a thread is stopped.
 //
+// While the thread's open calls are noted (note_calls.cpp), a call notes itself in front of its push. A return that
+// needs a check also leaves by EXIT if it is not of the newest call; of one that needs none, the newest call is its
+// own.
+//
 // Faults: the push of a call and the load of a check fault as in branches.cpp, before a register of the application has
 // changed but those in Mark::spilled. Nothing else here faults.
 //
@@ -55,7 +59,7 @@ constexpr BlockId kMostBlocksThatCount = 8192;
 
 void Translation::emit_heat() {
     if (cache_.heat == 0 || !(counts_executions_ || cache_.heat < 0) || block_->limit != 0 || is_trace() ||
-        counting_.budgeted || cache_.pairs_returns || decoded_.count == 0 || !is_plain())
+        cache_.pairs_returns || decoded_.count == 0 || !can_be_traced())
         return;
     if (id_ > kMostBlocksThatCount && cache_.heat > 0) return;
     // No code beyond the block is decoded for this: most blocks are never hot.
@@ -129,6 +133,7 @@ bool Translation::continues_to(std::uint64_t address, std::uint64_t next) {
     // one gains (docs/engine.md, "Traces").
     const bool can_check = branch.rip_relative && branch.segment == Segment::none && decoded_.count > 1 &&
                            !instrumentation_.targets.holds(next) && !(cache_.charges_steps && follows_call(next));
+    if (branch.control == Control::call && next == after && records(branch::kOpenCalls)) return false;  // no open call
     switch (branch.control) {
         case Control::conditional: {
             const std::uint64_t target = branch_target(branch, address);
@@ -180,7 +185,7 @@ std::uint64_t Translation::find_safe_returns() const {
 
 bool Translation::begin_trace(const TracePath& path) {
     decode_path(path);
-    if (decoded_.count == 0 || !is_plain()) return false;
+    if (decoded_.count == 0 || !can_be_traced()) return false;
     compute_costs();
     if (!fits_tuple()) return false;
     safe_returns_ = find_safe_returns();
@@ -190,6 +195,8 @@ bool Translation::begin_trace(const TracePath& path) {
     *block_ = {};
     block_->pc = code_.pc;
     block_->trace = true;
+    lane_ = id_ % run::kLanes;
+    block_->lane = lane_ & 7u;
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     for (std::size_t i = 0; i < decoded_.count; ++i)
         block_->guest_bytes = (block_->guest_bytes + decoded_.instructions[i].length) & kMostGuestBytes;
@@ -207,9 +214,14 @@ void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, st
     switch (instruction.control) {
         case Control::conditional: return emit_trace_conditional(index, address);
         case Control::jump: return hot_.nop(1);
-        case Control::call: return push_constant(address + instruction.length);
+        case Control::call:
+            note_direct_call(address + instruction.length, next);
+            return push_constant(address + instruction.length);
         case Control::ret:
-            if ((safe_returns_ >> index & 1) == 0) emit_check(index, address, next);
+            if ((safe_returns_ >> index & 1) == 0)
+                emit_check(index, address, next);
+            else
+                note_safe_return();
             return hot_.lea(rsp, rsp, static_cast<std::int32_t>(sizeof(std::uint64_t) + instruction.immediate));
         case Control::jump_indirect: return emit_check(index, address, next);
         case Control::call_indirect:
@@ -244,12 +256,23 @@ void Translation::emit_check(std::size_t index, std::uint64_t address, std::uint
     hot_.mov(kScratchRegister, -expected);
     hot_.lea_sum(kTargetRegister, kTargetRegister, kScratchRegister);
     std::uint8_t* const same = hot_.jrcxz_forward();
+    const std::uint8_t* const other = hot_.at();
     unspill(kTargetRegister);
     unspill(kScratchRegister);
     leave_trace({address, index, 0, nullptr, false, steps_from(index)});
     hot_.bind(same);
+    if (records(branch::kOpenCalls)) note_checked(instruction, address, other);
     unspill(kTargetRegister);
     unspill(kScratchRegister);
+}
+
+/// The open calls change as by a branch at the end of a block (note_calls.cpp), except that a return which is not of
+/// the newest call leaves the trace at `other`. Both registers are spilled.
+void Translation::note_checked(const Instruction& instruction, std::uint64_t address, const std::uint8_t* other) {
+    if (instruction.control == Control::call_indirect)
+        append_open_call(address + instruction.length, kScratchRegister);
+    else if (instruction.control == Control::ret)
+        hot_.bind_far(remove_open_call(), other);
 }
 
 }  // namespace anyperf::engine::x86_64

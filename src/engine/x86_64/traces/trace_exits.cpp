@@ -5,6 +5,7 @@
 //
 //   EXIT:  add  $-1, %gs:WORD       of the tuple that has not run; or -N for each class, if that tuple has no word. If
 //                                   the flags are live at the target: by rcx and lea (count.cpp)
+//          add  $N, %gs:LANE        in a process with budgets: the instructions that have not run
 //          jmp  TARGET              a direct exit
 //
 // It does not fault. A signal that finds a thread there is delivered at the next instruction's start, in another block.
@@ -62,9 +63,15 @@ TraceAmounts Translation::correction_of(const TraceExit& exit) const {
     return amount;
 }
 
-/// One subtraction if there is a word for the tuple that has not run. Otherwise one for each counter.
-WordAdditions Translation::additions_of_exit(const TraceAmounts& amount) {
+/// One subtraction if there is a word for the tuple that has not run. Otherwise one for each counter. In a process with
+/// budgets the instructions that have not run go back to a lane: the sum of all lanes is what counts.
+WordAdditions Translation::additions_of_exit(TraceAmounts amount) {
     WordAdditions words;
+    if (counting_.budgeted) {
+        std::int32_t& instructions = amount[static_cast<std::size_t>(Class::instructions)];
+        if (instructions != 0) words.add(lane_offset(lane_), -instructions);
+        instructions = 0;
+    }
     run::Tuple rest{};
     bool fits = true;
     for (std::size_t row = 0; row < run::kCounters; ++row) {
@@ -76,6 +83,7 @@ WordAdditions Translation::additions_of_exit(const TraceAmounts& amount) {
         words.add(word_offset(known.part[i].word), -std::int32_t{known.part[i].amount});
     for (std::size_t row = 0; known.count == 0 && row < run::kCounters; ++row)
         if (amount[row] != 0) words.add(word_offset(row), amount[row]);
+    if (counting_.budgeted) return words;
     for (std::size_t i = 0; i < counting_.sums.count; ++i) {
         std::int32_t sum = 0;
         for (std::size_t row = 0; row < run::kCounters; ++row)
@@ -91,6 +99,7 @@ void Translation::emit_trace_exits() {
     for (std::size_t i = 0; i < trace_exit_count_; ++i) {
         const TraceExit& exit = trace_exits_[i];
         hot_.bind_far(exit.operand);
+        lane_ = (lane_ + 1) % run::kLanes;  // not the one that the trace has charged just before: it would wait for that
         WordAdditions additions = additions_of_exit(correction_of(exit));
         if (exit.steps != 0) additions.add(step_offset(id_), static_cast<std::int32_t>(exit.steps));
         emit_additions(additions, flags_are_dead(cache_.executable, exit.target, kFlagDepth));

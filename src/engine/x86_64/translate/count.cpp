@@ -33,11 +33,6 @@ namespace anyperf::engine::x86_64 {
 
 namespace {
 
-constexpr std::size_t lane_offset(std::size_t lane) {
-    return offsetof(Thread, page) + offsetof(run::ThreadPage, counters) + offsetof(run::LiveCounters, lane) +
-           sizeof(std::int64_t) * lane;
-}
-
 static_assert(kLongestBlock <= std::size_t{1} << kFirstBits);
 static_assert(kClassCount <= kCostRow && kFrontendRow < run::kCounters);
 

@@ -196,6 +196,7 @@ ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
     ChargedSegment segment{.block = name >> (kFirstBits + kLaneBits), .lane = name % (1u << kLaneBits)};
     const Block& block = cache.blocks[segment.block];
     segment.budgeted = block.budgeted;
+    if (block.charges_steps != 0) segment.steps = steps_of_trace(block, 0);
     const std::size_t first = (name >> kLaneBits) % (1u << kFirstBits);
     segment.pc = block.pc;
     MarkReader marks{block};

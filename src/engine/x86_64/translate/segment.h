@@ -16,8 +16,9 @@ struct ChargedSegment {
     BlockId block = 0;
     std::uint64_t pc = 0;  ///< the application's address of its first instruction
     std::int64_t instructions = 0;
-    bool budgeted = false;  ///< they were subtracted from the lane; adding them undoes the charge
-    std::size_t lane = 0;   ///< the lane that was charged
+    bool budgeted = false;   ///< they were subtracted from the lane; adding them undoes the charge
+    std::size_t lane = 0;    ///< the lane that was charged
+    std::int64_t steps = 0;  ///< of a turn, which a trace has charged before its instructions
 };
 
 inline constexpr unsigned kLaneBits = 2;

@@ -96,6 +96,12 @@ constexpr std::size_t readable_offset(std::size_t sum) {
     return offsetof(Thread, readable) + offsetof(ReadableWords, word) + sizeof(std::uint64_t) * sum;
 }
 
+/// The offset in Thread of a lane of its budget (run/live_counters.h).
+constexpr std::size_t lane_offset(std::size_t lane) {
+    return offsetof(Thread, page) + offsetof(run::ThreadPage, counters) + offsetof(run::LiveCounters, lane) +
+           sizeof(std::int64_t) * lane;
+}
+
 /// The offset in Thread of the word that counts the executions of a block.
 constexpr std::size_t heat_offset(BlockId block) {
     return offsetof(Thread, heat) + sizeof(std::uint16_t) * (block % kHeatWords);
@@ -180,7 +186,7 @@ class Translation {
     }
 
     // traces/trace.cpp: blocks that count their executions, and traces
-    bool is_plain() const;
+    bool can_be_traced() const;
     bool is_trace() const { return piece_count_ != 0; }
     void emit_heat();
     std::size_t steps_from(std::size_t index) const;
@@ -193,6 +199,7 @@ class Translation {
     void emit_trace_branch(std::size_t index, std::uint64_t address, std::uint64_t next);
     void emit_trace_conditional(std::size_t index, std::uint64_t address);
     void emit_check(std::size_t index, std::uint64_t address, std::uint64_t expected);
+    void note_checked(const Instruction& instruction, std::uint64_t address, const std::uint8_t* other);
     bool fits_tuple() const;
     std::uint64_t find_safe_returns() const;
 
@@ -204,7 +211,7 @@ class Translation {
     void leave_trace(TraceExit exit);
     void emit_trace_exits();
     TraceAmounts correction_of(const TraceExit& exit) const;
-    WordAdditions additions_of_exit(const TraceAmounts& amount);
+    WordAdditions additions_of_exit(TraceAmounts amount);
 
     // count.cpp: budget and counters
     void emit_prologue(std::size_t first, std::uint64_t pc);
@@ -297,7 +304,8 @@ class Translation {
 
     // note_calls.cpp: the thread's open calls
     void append_open_call(std::uint64_t return_address, Register reg);
-    void note_direct_call(std::uint64_t to);
+    void note_direct_call(std::uint64_t return_address, std::uint64_t to);
+    void note_safe_return();
     std::uint8_t* remove_open_call();
     void emit_unmatched_return(const Instruction& instruction, std::uint64_t address, std::uint8_t* from);
 
