@@ -99,7 +99,8 @@ void Translation::emit_trace_exits() {
     for (std::size_t i = 0; i < trace_exit_count_; ++i) {
         const TraceExit& exit = trace_exits_[i];
         hot_.bind_far(exit.operand);
-        lane_ = (lane_ + 1) % run::kLanes;  // not the one that the trace has charged just before: it would wait for that
+        lane_ =
+            (lane_ + 1) % run::kLanes;  // not the one that the trace has charged just before: it would wait for that
         WordAdditions additions = additions_of_exit(correction_of(exit));
         if (exit.steps != 0) additions.add(step_offset(id_), static_cast<std::int32_t>(exit.steps));
         emit_additions(additions, flags_are_dead(cache_.executable, exit.target, kFlagDepth));
