@@ -20,6 +20,7 @@
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "exports/exporter.h"
+#include "profile/valid_text.h"
 #include "try.h"
 #include "unwind/unwinder.h"
 
@@ -122,7 +123,8 @@ Result<analysis::ReadProfile> read(const std::string& path, const Options& optio
 // The file is written last and as a whole, so an error before that leaves an old file as it was.
 Result<int> export_profile(const Options& options, Output& out) {
     const exports::Format& format = *TRY(checked_format(options));
-    const analysis::ReadProfile exported = TRY(read(options.input, options, format, out));
+    analysis::ReadProfile exported = TRY(read(options.input, options, format, out));
+    make_texts_valid(exported.profile);
     const profile::Profile& profile = exported.profile;
     const std::vector<profile::EventId> events = TRY(chosen_events(profile, options.events));
     exports::ExportOptions writing{.events = events, .version = ANYPERF_VERSION};
@@ -136,6 +138,7 @@ Result<int> export_profile(const Options& options, Output& out) {
         writing.baseline = &baseline->profile;
         const std::vector<profile::EventId> same = TRY(chosen_events(baseline->profile, {event}));
         writing.baseline_event = same.front();
+        make_texts_valid(baseline->profile);
     }
     const std::string text = format.write(profile, writing);
     if (options.output != "-") {

@@ -1,10 +1,10 @@
 // exporter.h: the formats in which profiles are handed on to other programs. A format is one file, and one row of
 // kFormats.
 //
-// A writer gets a finished profile and returns the whole file as bytes. It prints nothing and cannot fail: whatever the
-// profile has, the format has a place for it or leaves it out, and names with any bytes are escaped or replaced. The
-// row of kFormats says what the format can carry. The reader of the recording keeps only that: a format without times
-// or threads gets a profile with fewer and larger rows.
+// A writer gets a finished profile, whose texts are valid UTF-8 (profile/valid_text.h), and returns the whole file as
+// bytes. It prints nothing and cannot fail: whatever the profile has, the format has a place for it or leaves it out,
+// and what its syntax reserves is escaped or replaced. The row of kFormats says what the format can carry. The reader
+// of the recording keeps only that: a format without times or threads gets a profile with fewer and larger rows.
 #pragma once
 
 #include <span>

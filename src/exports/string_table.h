@@ -14,18 +14,16 @@ class StringTable {
   public:
     StringTable() { at(""); }
 
-    /// The number of a text, which is added if it is new. Protobuf texts must be UTF-8; other bytes become '?'.
+    /// The number of a text, which is added if it is new.
     std::uint64_t at(std::string_view text) {
         const auto [place, fresh] = numbers_.try_emplace(std::string{text}, texts_.size());
-        if (fresh) texts_.push_back(valid_utf8(text));
+        if (fresh) texts_.emplace_back(text);
         return place->second;
     }
 
     const std::vector<std::string>& texts() const { return texts_; }
 
   private:
-    static std::string valid_utf8(std::string_view text);
-
     std::unordered_map<std::string, std::uint64_t> numbers_;
     std::vector<std::string> texts_;
 };

@@ -24,6 +24,9 @@ class Strings {
     /// Valid as long as the table, also when it grows.
     std::string_view operator[](StringId id) const { return texts_[id.value]; }
 
+    /// Gives the id another text, by which intern() does not find it.
+    void replace(StringId id, std::string_view text) { texts_[id.value] = copy(text); }
+
     std::size_t size() const { return texts_.size(); }
 
   private:

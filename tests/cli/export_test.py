@@ -1,4 +1,5 @@
 """`anyperf export`: every format has all samples of the recording, in the form that its readers accept."""
+import base64
 import collections
 import csv
 import gzip
@@ -8,6 +9,7 @@ import re
 import shutil
 import subprocess
 import unittest
+import zlib
 
 from program import ANYPERF, Case
 from report_test import LOAD, run
@@ -236,6 +238,53 @@ class Export(Case):
             made = self.file("out")
             self.assertEqual(self.export(path, form, "-o", made), b"")
             self.assertEqual(made.read_bytes(), self.export(path, form))
+
+
+# Bytes that are no UTF-8, a cut character, what the formats' syntax reserves, and a control character.
+HOSTILE = b'n\xff\xc3(\xe2\x82;"<&>,\'\\\n\x1b)z'
+PROGRAM = """
+static volatile unsigned long sum;
+__attribute__((noipa)) void placeholder_symbol(void) { for (int i = 0; i < 60000000; ++i) sum += i; }
+int main(void) { placeholder_symbol(); return 0; }
+"""
+
+
+class HostileNames(Export):
+    """A function whose name is not text: each format is valid, and has the name with U+FFFD for what is no character."""
+
+    def setUp(self):
+        super().setUp()
+        source, program = self.file("program.c", PROGRAM), self.file("program")
+        built = run("cc", "-O1", "-fno-omit-frame-pointer", "-o", program, source)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        self.assertEqual(len(HOSTILE), len(b"placeholder_symbol"))
+        program.write_bytes(program.read_bytes().replace(b"placeholder_symbol", HOSTILE))
+        self.path = self.file("perf.data")
+        recorded = run(ANYPERF, "record", "--kernel", "-e", "cpu-clock:u", "-g", "-o", self.path, "--", program)
+        if recorded.returncode != 0:
+            self.skipTest(f"cannot record here: {recorded.stderr.decode()}")
+        self.shown = HOSTILE.decode(errors="replace").replace("\x1b", "\ufffd")
+
+    def text(self, form):
+        return self.export(self.path, form).decode()
+
+    def test_lines_have_the_name_without_what_ends_it(self):
+        self.assertIn(";" + self.shown.replace(";", ":").replace("\n", " ") + " ", self.text("folded"))
+        self.assertIn(") " + self.shown.replace("\n", " ") + "\n", self.text("callgrind"))
+
+    def test_csv_and_json_have_the_name(self):
+        self.assertIn(self.shown, [row["symbol"] for row in csv.DictReader(io.StringIO(self.text("csv"), newline=""))])
+        for form in ("json", "speedscope", "firefox", "chrome"):
+            self.assertIn(json.dumps(self.shown, ensure_ascii=False), json.dumps(json.loads(self.text(form)), ensure_ascii=False), form)
+
+    def test_protobuf_texts_have_the_name(self):
+        self.assertIn(self.shown, [text.decode() for text in fields(gzip.decompress(self.export(self.path, "pprof")))[6]])
+        tables = fields(fields(self.export(self.path, "otlp"))[2][0])
+        self.assertIn(self.shown, [text.decode() for text in tables[5]])
+
+    def test_the_page_has_the_name(self):
+        data = max(re.findall(r"[A-Za-z0-9+/=]{400,}", self.text("html")), key=len)
+        self.assertIn(json.dumps(self.shown, ensure_ascii=False).encode(), zlib.decompress(base64.b64decode(data), -15))
 
 
 class BadInput(Case):

@@ -54,16 +54,6 @@ TEST(StringTableTest, EqualTextsHaveOneNumberAndTheEmptyOneIsZero) {
     EXPECT_EQ(table.texts().size(), 2);
 }
 
-TEST(StringTableTest, BytesThatAreNotUtf8AreReplaced) {
-    StringTable table;
-    table.at(
-        "a\xff"
-        "b\xc3\xa4\xe2\x82\xac\xed\xa0\x80");
-    EXPECT_EQ(table.texts()[1],
-              "a?b\xc3\xa4\xe2\x82\xac"
-              "???");
-}
-
 TEST(GzipTest, ZlibUnpacksWhatWasCompressed) {
     std::string text;
     for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919 % 1000);
