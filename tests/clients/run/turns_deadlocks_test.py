@@ -84,6 +84,35 @@ class Deadlocks(RepeatedRuns):
         """, r"thread 5000001 of process 5000001 waits for descriptor \d+, a socket",
              r"thread 5000002 of process 5000002 waits for descriptor \d+, a socket")
 
+    def test_both_ends_of_a_connection_over_the_loopback_device_that_read_are_reported(self):
+        for server, host in (("('127.0.0.1', 0)", "127.0.0.1"), ("('::1', 0), family=socket.AF_INET6", "::1"),
+                             ("('', 0), family=socket.AF_INET6, dualstack_ipv6=True", "127.0.0.1")):
+            self.assert_reported(f"""
+                import os, select, socket
+                server = socket.create_server({server})
+                port = server.getsockname()[1]
+                if os.fork() == 0:
+                    server.close()
+                    client = socket.create_connection(({host!r}, port))
+                    client.recv(1)
+                else:
+                    there = server.accept()[0]
+                    server.close()
+                    select.select([there], [], [])
+            """, r"thread 5000001 of process 5000001 waits for descriptor \d+, a socket",
+                 r"thread 5000002 of process 5000002 waits for descriptor \d+, a socket")
+
+    def test_a_connection_with_a_program_outside_is_awaited(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            run = self.start("""
+                import socket, sys
+                print(socket.create_connection(('127.0.0.1', int(sys.argv[1]))).recv(5).decode())
+            """, server.getsockname()[1])
+            with server.accept()[0] as there:
+                self.assert_waits(run)
+                there.sendall(b"later")
+                self.assertEqual(run.communicate(timeout=60), ("later\n", ""))
+
     def test_a_write_into_a_full_pipe_is_reported(self):
         self.assert_reported("""
             import os

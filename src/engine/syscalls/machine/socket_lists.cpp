@@ -1,6 +1,9 @@
 // socket_lists.cpp: the lines of the kernel's lists: tcp4_seq_show(), udp4_seq_show() and unix_seq_show() of Linux.
 #include "engine/syscalls/machine/socket_lists.h"
 
+#include <asm/unistd.h>
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 
@@ -38,15 +41,25 @@ struct Words {
 constexpr std::size_t kInternetInode = 9;  // sl local remote st queues timer retrnsmt uid timeout inode
 constexpr std::size_t kLocalInode = 6;     // Num RefCount Protocol Flags Type St Inode
 
+/// The last digits of a text, as a hexadecimal number. The kernel's lists have capital letters.
+std::uint32_t hexadecimal(std::string_view digits) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::uint32_t value = 0;
+    for (const char digit : digits) value = value << 4 | static_cast<std::uint32_t>(kDigits.find(digit) & 15);
+    return value;
+}
+
+/// "0100007F:1F90". The kernel prints each 4 bytes of an address as a number of the machine's byte order.
+TcpEnd end_of(std::string_view word) {
+    const std::size_t colon = std::min(word.rfind(':'), word.size());
+    return {hexadecimal(word.substr(0, colon)), hexadecimal(piece_of(word, colon + 1, word.size()))};
+}
+
 /// Puts "ADDRESS:PORT", where the port has four hexadecimal digits.
 void put_address(const Engine& engine, std::string_view word, CopiedText& out) {
     constexpr std::string_view kDigits = "0123456789ABCDEF";
-    const std::size_t colon = word.rfind(':') + 1;
-    std::uint32_t port = 0;
-    for (const char digit : piece_of(word, colon, word.size()))
-        port = port << 4 | static_cast<std::uint32_t>(kDigits.find(digit) & 15);
-    port = shown_port(engine, static_cast<std::uint16_t>(port));
-    out.text(word.substr(0, colon));
+    const std::uint32_t port = shown_port(engine, static_cast<std::uint16_t>(end_of(word).port));
+    out.text(word.substr(0, word.rfind(':') + 1));
     for (int shift = 12; shift >= 0; shift -= 4) out.text({&kDigits[port >> shift & 15], 1});
 }
 
@@ -96,22 +109,56 @@ void put_local(const Engine& engine, const Words& words, std::uint64_t inode, Co
     out.text("\n");
 }
 
+/// The socket of a line, if the run has made it.
+run::MadeFile own_socket(const Engine& engine, const Words& words, std::size_t inode_at) {
+    run::MadeFiles& files = made_files(engine);
+    std::uint64_t inode = 0;
+    if (words.count <= inode_at) return {};
+    if (std::string_view digits = words.word[inode_at]; !take_decimal(digits, inode) || inode == 0) return {};
+    const run::MadeFile file = files.find(files.socket_device, inode, false);
+    return file && file.number() != 0 ? file : run::MadeFile{};
+}
+
 /// Collects the sockets of the run. Returns how many there are.
 std::size_t collect(const Engine& engine, std::string_view rest, std::size_t inode_at, Listed* listed,
                     std::size_t most) {
-    run::MadeFiles& files = made_files(engine);
     std::size_t count = 0;
     while (!rest.empty() && count < most) {
         const std::string_view line = take(rest, '\n');
-        const Words words{line};
-        std::uint64_t inode = 0;
-        if (words.count <= inode_at) continue;
-        if (std::string_view digits = words.word[inode_at]; !take_decimal(digits, inode) || inode == 0) continue;
-        if (const run::MadeFile file = files.find(files.socket_device, inode, false); file && file.number() != 0)
+        if (const run::MadeFile file = own_socket(engine, Words{line}, inode_at))
             listed[count++] = {file.shown_inode(), line};
     }
     std::sort(listed, listed + count, [](const Listed& a, const Listed& b) { return a.inode < b.inode; });
     return count;
+}
+
+constexpr std::size_t kListBytes = std::size_t{4} << 20;
+
+/// Reads a list into `room`, from its start. Returns 0 if it can't be read or is longer.
+std::size_t read_list(const char* path, char* room) {
+    const long fd = kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return 0;
+    std::size_t bytes = 0;
+    long got = 0;
+    do {
+        got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room + bytes), kListBytes - bytes);
+        bytes += static_cast<std::size_t>(std::max(got, 0l));
+    } while (got > 0 && bytes < kListBytes);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+    return got == 0 ? bytes : 0;
+}
+
+/// Whether a socket of the run in this list is connected between these ends.
+bool has_connection(const Engine& engine, std::string_view list, const TcpEnd& own, const TcpEnd& other) {
+    constexpr std::string_view kEstablished = "01";
+    take(list, '\n');  // the titles
+    while (!list.empty()) {
+        const Words words{take(list, '\n')};
+        if (words.count > kInternetInode && words.word[3] == kEstablished && end_of(words.word[1]) == own &&
+            end_of(words.word[2]) == other && own_socket(engine, words, kInternetInode))
+            return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -132,6 +179,19 @@ void put_own_sockets(const Engine& engine, bool local, CopiedText& list) {
             put_internet(engine, i, words, listed[i].inode, list);
     }
     release_pages(listed, kMost * sizeof(Listed));
+}
+
+// A server that takes both IPv4 and IPv6 has its end in the list of IPv6, its client in the other one.
+bool has_made_connection(const Engine& engine, const TcpEnd& own, const TcpEnd& other) {
+    if (made_files(engine).socket_device == 0) return false;
+    auto* const room = static_cast<char*>(reserve_pages(kListBytes));
+    if (room == nullptr) return false;
+    const auto is_in = [&](const char* path) {
+        return has_connection(engine, {room, read_list(path, room)}, own, other);
+    };
+    const bool found = is_in("/proc/self/net/tcp") || is_in("/proc/self/net/tcp6");
+    release_pages(room, kListBytes);
+    return found;
 }
 
 }  // namespace anyperf::engine

@@ -2,6 +2,7 @@
 
 #include <asm/unistd.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "engine/freestanding/text.h"
 #include "engine/shown_ids.h"
 #include "engine/signals/actions.h"
+#include "engine/syscalls/machine/socket_lists.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -102,6 +104,38 @@ bool is_own_socket(const Engine& engine, std::uint64_t fd) {
            peer.pid > 0 && is_process_of_run(engine, peer.pid);
 }
 
+/// One end of a socket's connection, by getsockname(2) or getpeername(2); none: it has no address of the internet.
+/// `is_local`: the address is one of this machine's loopback device.
+struct SocketEnd {
+    TcpEnd end{};
+    bool is_local = false;
+
+    SocketEnd(std::uint64_t fd, long call) {
+        sockaddr_in6 address{};
+        std::uint32_t bytes = sizeof address;
+        if (is_error(kernel_call(call, fd, address_of(&address), address_of(&bytes)))) return;
+        constexpr std::uint8_t kLoopback = 127;  // 127.0.0.0/8 (RFC 1122, section 3.2.1.3)
+        if (address.sin6_family == AF_INET) {
+            sockaddr_in shorter{};
+            __builtin_memcpy(&shorter, &address, sizeof shorter);
+            end = {shorter.sin_addr.s_addr, ntohs(shorter.sin_port)};
+            is_local = (end.address & 0xff) == kLoopback;
+        } else if (address.sin6_family == AF_INET6) {
+            const in6_addr& place = address.sin6_addr;
+            end = {place.s6_addr32[3], ntohs(address.sin6_port)};
+            is_local = IN6_IS_ADDR_LOOPBACK(&place) || (IN6_IS_ADDR_V4MAPPED(&place) && place.s6_addr[12] == kLoopback);
+        }
+    }
+};
+
+/// Whether the other end of a TCP connection over the loopback device is one that a program of the run has made.
+bool is_own_connection(const Engine& engine, std::uint64_t fd) {
+    const int domain = socket_option(fd, SO_DOMAIN);
+    if ((domain != AF_INET && domain != AF_INET6) || socket_option(fd, SO_PROTOCOL) != IPPROTO_TCP) return false;
+    const SocketEnd own{fd, __NR_getsockname}, other{fd, __NR_getpeername};
+    return own.is_local && other.is_local && has_made_connection(engine, other.end, own.end);
+}
+
 /// Whether some program of this machine may use asynchronous I/O (io_setup(2)). True if the count can't be read.
 bool may_have_asynchronous_io() {
     char room[16];
@@ -119,7 +153,7 @@ run::TurnClosed closed_kind(const Engine& engine, std::uint64_t fd) {
     if (is_error(kernel_call(__NR_fstat, fd, address_of(&about)))) return no;
     if (turns::is_outside(engine, about.st_dev, about.st_ino)) return no;
     if (S_ISFIFO(about.st_mode)) return is_unnamed_pipe(fd) ? pipe : no;
-    if (S_ISSOCK(about.st_mode)) return is_own_socket(engine, fd) ? socket : no;
+    if (S_ISSOCK(about.st_mode)) return is_own_socket(engine, fd) || is_own_connection(engine, fd) ? socket : no;
     return (about.st_mode & S_IFMT) == 0 && is_event_counter(fd) ? counter : no;
 }
 

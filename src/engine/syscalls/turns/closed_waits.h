@@ -3,9 +3,11 @@
 //
 // It is asked when all threads have waited for two seconds, and answered "no" wherever it is not certain:
 // - An unnamed pipe that the run has made is closed, and so is a Unix socket that a process of the run has made or
-//   connected (SO_PEERCRED), and an eventfd while no program of the machine has asynchronous I/O, whose end it could
-//   count. A pipe with a name, a socket with a place in the network, one that listens, a terminal, and all other kinds
-//   of descriptors are not: others may write there, or time or the kernel ends the wait.
+//   connected (SO_PEERCRED), a TCP connection over the loopback device whose other end is a socket of the run, and an
+//   eventfd while no program of the machine has asynchronous I/O, whose end it could count. A pipe with a name, all
+//   other sockets of the network, one that listens, a terminal, and all other kinds of descriptors are not: others may
+//   write there, or time or the kernel ends the wait. A pipe with a name is often held open at both ends by a program
+//   that awaits others' commands (`exec 3<>pipe`), so that the run has both ends says nothing.
 // - Once a program has exchanged descriptors with another one by a socket that is not closed, or taken one from a
 //   process, no descriptor is.
 // - A thread that handles a signal which others send (SIGTERM, SIGUSR1 and so on; SIGINT if the process has a terminal)
