@@ -13,10 +13,10 @@ std::size_t Details::Hash::operator()(const Raw& raw) const {
     const profile::Detail& detail = raw.detail;
     std::uint64_t bits = raw.space;
     for (const std::uint64_t each :
-         {std::uint64_t{detail.trace.value}, detail.weight, detail.data_source, detail.data_address,
-          detail.physical_address, detail.data_page_size, detail.code_page_size, detail.branch_flags, detail.time,
-          detail.transaction, detail.instruction_latency, detail.stage_cycles, detail.cgroup, detail.namespace_inode,
-          detail.address, raw.from, raw.to})
+         {std::uint64_t{detail.trace.value}, std::uint64_t{detail.trace_fields.value}, detail.weight,
+          detail.data_source, detail.data_address, detail.physical_address, detail.data_page_size,
+          detail.code_page_size, detail.branch_flags, detail.time, detail.transaction, detail.instruction_latency,
+          detail.stage_cycles, detail.cgroup, detail.namespace_inode, detail.address, raw.from, raw.to})
         bits = (bits ^ each) * 0x9e37'79b9'7f4a'7c15u ^ bits >> 29;
     return bits ^ bits >> 32;
 }
@@ -66,6 +66,11 @@ DetailId Details::of(const perfdata::Sample& sample, std::size_t event) {
         traces_.append(sample, event, trace_);
         raw.detail.trace = texts_.intern(trace_);
     }
+    if (options_.parts.has(Part::trace_fields)) {
+        trace_.clear();
+        traces_.append_fields(sample, event, options_.trace_fields, trace_);
+        raw.detail.trace_fields = texts_.intern(trace_);
+    }
     return id_of(raw);
 }
 
@@ -79,6 +84,7 @@ void Details::add_to(profile::Profile& profile, Namer& namer) const {
     for (const Raw& raw : all_) {
         profile::Detail detail = raw.detail;
         detail.trace = profile.strings.intern(texts_[detail.trace]);
+        detail.trace_fields = profile.strings.intern(texts_[detail.trace_fields]);
         if (raw.is_branch) {
             detail.from = namer.location(raw.space, {raw.from, mode_of_address(raw.from)}, false);
             detail.to = namer.location(raw.space, {raw.to, mode_of_address(raw.to)}, false);
@@ -97,6 +103,7 @@ std::vector<DetailId> Details::keep_only(const std::vector<bool>& used) {
         if (!used[i]) continue;
         Raw kept = all[i];
         kept.detail.trace = texts_.intern(texts[kept.detail.trace]);
+        kept.detail.trace_fields = texts_.intern(texts[kept.detail.trace_fields]);
         ids[i] = id_of(kept);
     }
     return ids;

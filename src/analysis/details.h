@@ -9,7 +9,7 @@
 #include "analysis/namer.h"
 #include "analysis/processes.h"
 #include "analysis/read_options.h"
-#include "analysis/trace_texts.h"
+#include "analysis/tracing/trace_texts.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 #include "profile/strings.h"

@@ -16,7 +16,7 @@
 #include "analysis/raw_stacks.h"
 #include "analysis/read_options.h"
 #include "analysis/stack_sums.h"
-#include "analysis/trace_texts.h"
+#include "analysis/tracing/trace_texts.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 #include "symbols/dso.h"

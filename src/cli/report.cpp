@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "analysis/read_profile.h"
+#include "analysis/tracing/trace_fields.h"
 #include "cli/option_checks.h"
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "cli/report/record_lists.h"
 #include "cli/report/tables.h"
+#include "cli/report/thread_counts.h"
 #include "perfdata/reader.h"
 #include "try.h"
 #include "unwind/unwinder.h"
@@ -43,11 +45,16 @@ struct Options {
     bool modes = false;  ///< --show-cpu-utilization
     bool only_with_parent = false;
     bool quiet = false;
+    bool thread_counts = false;  ///< -T
     bool children = false;
     std::optional<std::string> stacks;  ///< -g
     bool inverted = false;              ///< -G
     bool inlines = true;
     bool groups = true;
+    bool hierarchy = false;
+    bool skip_empty = true;
+    std::string ignored_callees;  ///< --ignore-callees
+    std::string time_quantum;
     bool branches = false;
     bool by_weight = false;
     bool no_interpreter = false;
@@ -98,7 +105,7 @@ analysis::ReadOptions reading(const Options& options, const profile::RowOptions&
     const std::vector<profile::Key>& keys = rows.keys;
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
     const bool with_chains = rows.children || rows.keep_samples || wants(profile::Key::parent);
-    return {.call_chains = with_chains || options.no_interpreter,
+    return {.call_chains = with_chains || options.no_interpreter || !options.ignored_callees.empty(),
             .most_frames = options.most_frames,
             .addresses = with_chains || options.no_interpreter || profile::need_addresses(keys),
             .pid = wants(profile::Key::pid),
@@ -120,7 +127,7 @@ std::vector<Column> default_columns(const Options& options, const std::vector<pr
     const auto add = [&](bool wanted, Column::Kind kind) {
         if (wanted) columns.push_back({kind, {}});
     };
-    add(options.children, Column::Kind::total);
+    add(options.children && !options.hierarchy, Column::Kind::total);
     add(true, Column::Kind::self);
     add(options.modes, Column::Kind::system);
     add(options.modes, Column::Kind::user);
@@ -155,23 +162,98 @@ Result<std::vector<Column>> chosen_columns(const Options& options, const std::ve
 Result<StackOptions> stacks_of(const Options& options) {
     using profile::CallOrder;
     if (!options.stacks && !options.inverted) return StackOptions{};
-    const CallOrder order = options.inverted || options.children ? CallOrder::caller : CallOrder::callee;
+    const bool children = options.children && !options.hierarchy;
+    const CallOrder order = options.inverted || children ? CallOrder::caller : CallOrder::callee;
     return stack_options(options.stacks.value_or(""), order, options.percent_limit);
 }
 
+/// Removes the braces of "{comm,dso},sym", and returns the level of each name: those within braces share one.
+std::vector<std::size_t> take_braces(std::vector<std::string>& names) {
+    std::vector<std::size_t> levels;
+    bool within = false;
+    std::size_t level = 0;
+    for (std::string& name : names) {
+        within |= name.starts_with('{');
+        std::erase(name, '{');
+        levels.push_back(level);
+        within &= !name.ends_with('}');
+        std::erase(name, '}');
+        level += within ? 0 : 1;
+    }
+    return levels;
+}
+
+/// A key of reports, or one of the fields of tracepoints.
+Result<profile::Key> key_named(const std::string& name, const std::vector<std::string>& fields) {
+    const auto field = std::ranges::find(fields, name);
+    if (field != fields.end() && !profile::is_key_name(name))
+        return profile::trace_field(static_cast<std::size_t>(field - fields.begin()));
+    return TRY(profile::keys_named({name}))
+    .front();
+}
+
+/// Replaces the names in -s that are no keys by fields of the recording's tracepoints, and returns these. Names that
+/// stay are unknown. A stream can be read once only, so it has none.
+Result<std::vector<std::string>> find_trace_fields(Options& options) {
+    const auto is_key = [](std::string_view name) {
+        name.remove_prefix(std::min(name.find_first_not_of("+{"), name.size()));
+        if (name.ends_with('}')) name.remove_suffix(1);
+        return profile::is_key_name(name) || names_number(name);
+    };
+    std::vector<std::string> fields, keys;
+    if (options.input == "-" || std::ranges::all_of(options.keys, is_key)) return fields;
+    const auto reader = perfdata::Reader::open(options.input);
+    if (!reader) return fields;
+    for (const std::string& name : options.keys) {
+        const std::string sign = name.starts_with('+') ? "+" : "";
+        const std::vector<std::string> found =
+            is_key(name) ? std::vector<std::string>{} : analysis::known_trace_fields(*reader, name.substr(sign.size()));
+        if (found.empty()) keys.push_back(name);
+        for (const std::string& each : found) {
+            keys.push_back((keys.empty() ? sign : "") + each);
+            if (std::ranges::find(fields, each) == fields.end()) fields.push_back(each);
+        }
+    }
+    options.keys = keys;
+    if (fields.size() <= profile::kMostTraceFields) return fields;
+    return std::unexpected(Error{"cannot sort by so many keys", fmt::format("there are {} fields", fields.size()),
+                                 fmt::format("name at most {}", profile::kMostTraceFields)});
+}
+
+/// The keys of -s, or the default ones, each on a level of its own unless braces join them. Returns how many keys each
+/// level has.
+Result<std::vector<std::size_t>> add_keys(const Options& options, const std::vector<std::string>& fields,
+                                          std::vector<profile::Key>& keys) {
+    std::vector<std::string> names = options.keys;
+    const bool adds = take_plus(names);
+    keys = adds || names.empty() ? default_keys(options) : std::vector<profile::Key>{};
+    std::vector<std::size_t> sizes(keys.size(), 1);
+    const std::vector<std::size_t> levels = take_braces(names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const profile::Key key = TRY(key_named(names[i], fields));
+        if (std::ranges::find(keys, key) != keys.end()) continue;
+        keys.push_back(key);
+        const bool joins = i > 0 && levels[i] == levels[i - 1] && !sizes.empty();
+        if (!joins) sizes.push_back(0);
+        ++sizes.back();
+    }
+    return sizes;
+}
+
 /// The keys and the columns, as far as the options say. With -F its keys are those of the rows.
-Result<TableOptions> table_of(const Options& options) {
+Result<TableOptions> table_of(const Options& options, const std::vector<std::string>& fields) {
     const StackOptions stacks = TRY(stacks_of(options));
     TableOptions table{.separator = options.separator,
                        .titles = !options.quiet,
                        .groups = options.groups,
+                       .skip_empty = options.skip_empty,
                        .sorting_event = options.sorting_event,
                        .stacks = stacks,
                        .percent_limit = options.percent_limit.value_or(0.0),
                        .keys_are_chosen = !options.keys.empty(),
                        .only_with_parent = options.only_with_parent};
     std::vector<profile::Key>& keys = table.rows.keys;
-    table.rows.children = options.children;
+    table.rows.children = options.children && !options.hierarchy;  // as in perf
     table.rows.keep_samples = table.stacks.style != StackOptions::Style::none;
     table.rows.outermost_passage = table.stacks.order == profile::CallOrder::caller;
     if (!options.columns.empty()) {
@@ -185,13 +267,11 @@ Result<TableOptions> table_of(const Options& options) {
         keys = keys_of(table.columns);
         const auto is_total = [](const Column& each) { return each.kind == Column::Kind::total; };
         table.rows.children |= std::ranges::any_of(table.columns, is_total);
+        table.levels.assign(keys.size(), 1);
     } else {
-        std::vector<std::string> names = options.keys;
-        const bool adds = take_plus(names);
-        keys = adds || names.empty() ? default_keys(options) : std::vector<profile::Key>{};
-        for (const profile::Key key : TRY(profile::keys_named(names)))
-            if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+        table.levels = TRY(add_keys(options, fields, keys));
     }
+    if (!options.hierarchy) table.levels.clear();
     if (keys.size() > profile::kMostKeys)
         return std::unexpected(Error{"cannot sort by so many keys", fmt::format("there are {}", keys.size()),
                                      fmt::format("use at most {}", profile::kMostKeys)});
@@ -202,6 +282,7 @@ Result<TableOptions> table_of(const Options& options) {
                                      fmt::format("there are {} keys, the most that a table has", keys.size()),
                                      "leave one of them out"});
     keys.push_back(profile::Key::parent);
+    if (options.hierarchy) table.levels.push_back(1);
     if (!table.columns.empty()) table.columns.push_back({Column::Kind::key, profile::Key::parent});
     return table;
 }
@@ -219,6 +300,29 @@ std::optional<std::vector<bool>> leave_out(const Options& options, profile::Samp
     return std::nullopt;
 }
 
+/// --ignore-callees: a stack begins at its outermost function that matches. A caller has a smaller number than what it
+/// calls.
+Result<void> ignore_callees(const std::string& expression, profile::Profile& profile) {
+    const profile::SymbolPattern pattern = TRY(profile::SymbolPattern::compile(expression));
+    std::vector<bool> matches(profile.functions.size());
+    for (std::uint32_t i = 0; i < profile.functions.size(); ++i)
+        matches[i] = pattern.matches(std::string{profile.text(profile.functions[{i}].name)});
+    std::vector<profile::StackId> begins;
+    begins.reserve(profile.stacks.size());
+    for (std::uint32_t i = 0; i < profile.stacks.size(); ++i) {
+        const profile::Stack& stack = profile.stacks[{i}];
+        const bool is_root = stack.caller == profile::kNone<profile::StackId>;
+        const profile::StackId outer = is_root ? stack.caller : begins[stack.caller.value];
+        const profile::FunctionId own = function_of(profile, profile.locations[stack.location]);
+        const bool begins_here = outer == profile::kNone<profile::StackId> &&
+                                 own != profile::kNone<profile::FunctionId> && matches[own.value];
+        begins.push_back(begins_here ? profile::StackId{i} : outer);
+    }
+    for (profile::Sample& sample : profile.samples)
+        if (begins[sample.stack.value] != profile::kNone<profile::StackId>) sample.stack = begins[sample.stack.value];
+    return {};
+}
+
 /// --header and the like. Returns whether that is all.
 Result<bool> print_head(const Options& options, Output& out) {
     if (!options.head.any()) return false;
@@ -227,8 +331,10 @@ Result<bool> print_head(const Options& options, Output& out) {
     return options.head.only;
 }
 
-Result<int> report(const Options& options, Output& out) {
-    TableOptions table = TRY(table_of(options));
+Result<int> report(const Options& given, Output& out) {
+    Options options = given;
+    const std::vector<std::string> fields = TRY(find_trace_fields(options));
+    TableOptions table = TRY(table_of(options, fields));
     const Filters filters = TRY(filters_of(options.filters));
     if (TRY(print_head(options, out))) return 0;
     if (options.lists.any()) {
@@ -248,20 +354,28 @@ Result<int> report(const Options& options, Output& out) {
     unwind::Unwinder unwinder{paths};
     analysis::ReadOptions wanted = reading(options, table.rows);
     wanted.paths = paths;
+    wanted.trace_fields = fields;
     wanted.unwinder = &unwinder;
     filters.add_to(wanted);
     analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
-    if (!chosen && only_tracepoints(read.profile)) table.rows.keys = {profile::Key::trace};
+    if (!chosen && only_tracepoints(read.profile)) {
+        table.rows.keys = {profile::Key::trace};
+        if (options.hierarchy) table.levels = {1};
+    }
     if (table.columns.empty()) table.columns = default_columns(options, table.rows.keys);
     if (!options.quiet) note_losses(read, out);
     if (wanted.call_chains && !read.has_callers && !options.quiet)
         out.note("anyperf: the recording has no callers: record with -g\n");
+    if (!options.ignored_callees.empty()) TRY(ignore_callees(options.ignored_callees, read.profile));
     const auto admitted = leave_out(options, filters.samples, read.profile);
     if (admitted) table.rows.admitted = &*admitted;
     if (options.json)
         out.print(rows_as_json(read.profile, table));
     else
         print_rows(read.profile, table, out);
+    if (!options.thread_counts) return 0;
+    perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
+    TRY(print_thread_counts(reader, out));
     return 0;
 }
 
@@ -310,6 +424,10 @@ VerbAction declare(CLI::App& verb) {
         ->check(check_percent)
         ->type_name("PERCENT");
     declare_columns(verb, *options);
+    verb.add_flag("--hierarchy", options->hierarchy,
+                  "a row for each value of the first key, below it those of the second one, and so on; {KEY,…} are one "
+                  "level")
+        ->excludes(verb.get_option("--fields"));
     declare_filters(verb, "cCdS", options->filters);
     verb.add_option("--symbol-filter", options->filters.symbol_part,
                     "only samples in functions with this in their names")
@@ -328,12 +446,25 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--tasks", options->lists.tasks,
                   "print the threads below those that have made them, and nothing else");
     verb.add_flag("--mmaps", options->lists.maps, "the same with what each has mapped");
+    verb.add_flag("-T,--threads", options->thread_counts,
+                  "print the counts of the threads that ended, too (record -s)");
+    verb.add_option("--ignore-callees", options->ignored_callees,
+                    "leave out what functions that the regular expression matches have called")
+        ->type_name("REGEX");
+    verb.add_flag("--skip-empty,!--no-skip-empty", options->skip_empty,
+                  "leave out events without samples (default: on)");
     verb.add_flag("-q,--quiet", options->quiet, "print the rows only, without titles and notes");
     for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--demangle"})
         declare_always(verb, names);
-    declare_always(verb, "--stdio-color", true);
+    for (const char* names : {"--asm-raw,!--no-asm-raw", "--source,!--no-source", "--demangle-kernel"})
+        declare_always(verb, names);
+    // Of the code that perf's screen shows, and of how wide its columns are.
+    for (const char* names : {"--stdio-color", "-M,--disassembler-style", "--percent-type", "--objdump", "--prefix",
+                              "--prefix-strip", "-w,--column-widths"})
+        declare_always(verb, names, true);
     declare_symbol_options(verb, options->symbols);
-    verb.add_flag("--json", options->json, "print an array with an object for each row");
+    verb.add_flag("--json", options->json, "print an array with an object for each row")
+        ->excludes(verb.get_option("--hierarchy"));
     return [options](Output& out) { return report(*options, out); };
 }
 

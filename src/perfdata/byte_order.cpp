@@ -76,7 +76,7 @@ constexpr std::array kShapes{
     Shape{RecordType{5}, "888"},  // THROTTLE
     Shape{RecordType{6}, "888"},  // UNTHROTTLE
     Shape{RecordType::fork, "44448"},
-    Shape{RecordType{8}, "44*"},  // READ
+    Shape{RecordType::read, "44*"},
     Shape{RecordType::mmap2, "44888-44"},
     Shape{RecordType{11}, "888"},  // AUX
     Shape{RecordType{12}, "44"},   // ITRACE_START

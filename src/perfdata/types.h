@@ -14,6 +14,7 @@ enum class RecordType : std::uint32_t {
     comm = 3,
     exit = 4,
     fork = 7,
+    read = 8,
     sample = 9,
     mmap2 = 10,
     lost_samples = 13,

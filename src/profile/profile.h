@@ -115,7 +115,8 @@ enum class Part : std::uint8_t {
     cgroup,
     cgroup_namespace,
     address,
-    data_place
+    data_place,
+    trace_fields
 };
 class Parts {
   public:
@@ -130,9 +131,13 @@ class Parts {
 /// Details keep times in steps of so many ns, as perf does by default (perf report --time-quantum).
 inline constexpr std::uint64_t kTimeQuantum = 100'000'000;
 
+/// Ends each value of Detail::trace_fields: "unit separator", which is in no value (ASCII).
+inline constexpr char kFieldEnd = '\x1f';
+
 /// What a sample says beyond its task and its stack. A part that the reader's options leave out is empty.
 struct Detail {
     StringId trace{};          ///< what a tracepoint says, as text
+    StringId trace_fields{};   ///< the values of Profile::trace_fields, each with kFieldEnd after it
     std::uint64_t weight = 0;  ///< PERF_SAMPLE_WEIGHT: mostly the cycles that an access took
     std::uint64_t instruction_latency = 0, stage_cycles = 0;  ///< the rest of PERF_SAMPLE_WEIGHT_STRUCT
     std::uint64_t data_source = 0;                            ///< PERF_SAMPLE_DATA_SRC (memory_access.h)
@@ -201,6 +206,7 @@ class Profile {
     std::vector<Sample, LargeAllocator<Sample>> samples;
     std::unordered_map<std::uint64_t, StringId> cgroups;  ///< by number
     std::vector<std::uint32_t> cpu_sockets;               ///< of each CPU; empty: unknown
+    std::vector<std::string> trace_fields;                ///< the fields of tracepoints that samples have, by name
     std::vector<Frame> all_frames;                        ///< of all locations, one after the other
     Recording recording;
 

@@ -74,7 +74,16 @@ std::string size_text(std::uint64_t size) {
     return size == 0 ? "unknown" : std::to_string(size);
 }
 
+/// The value of a field of tracepoints.
+std::string_view field_text(const Profile& profile, Key key, const Detail& detail) {
+    std::string_view values = profile.text(detail.trace_fields);
+    for (auto left = static_cast<std::size_t>(key) - static_cast<std::size_t>(Key::trace_field); left > 0; --left)
+        values.remove_prefix(std::min(values.find(kFieldEnd), values.size() - 1) + 1);
+    return values.substr(0, values.find(kFieldEnd));
+}
+
 std::uint64_t detail_value(const Profile& profile, Key key, const Detail& detail) {
+    if (is_trace_field(key)) return std::hash<std::string_view>{}(field_text(profile, key, detail));
     switch (key) {
         case Key::trace: return detail.trace.value;
         case Key::weight:
@@ -138,6 +147,7 @@ std::string place_text(const Profile& profile, Key key, LocationId id) {
 
 std::string detail_text(const Profile& profile, Key key, const Detail& detail) {
     const std::uint64_t flags = detail.branch_flags;
+    if (is_trace_field(key)) return std::string{field_text(profile, key, detail)};
     switch (key) {
         case Key::trace: return std::string{profile.text(detail.trace)};
         case Key::weight: return std::to_string(detail.weight);
@@ -216,8 +226,22 @@ Result<std::vector<Key>> keys_named(const std::vector<std::string>& names) {
     return keys;
 }
 
+bool is_key_name(std::string_view name) {
+    return std::ranges::find(kKeyNames, name, &KeyName::name) != kKeyNames.end();
+}
+
 const KeyName& name_of(Key key) {
-    return *std::ranges::find(kKeyNames, key, &KeyName::key);
+    static constexpr KeyName kTraceField{"", Key::trace_field, "", Part::trace_fields};
+    return is_trace_field(key) ? kTraceField : *std::ranges::find(kKeyNames, key, &KeyName::key);
+}
+
+std::string_view name_of(const Profile& profile, Key key) {
+    const auto index = static_cast<std::size_t>(key) - static_cast<std::size_t>(Key::trace_field);
+    return is_trace_field(key) ? std::string_view{profile.trace_fields[index]} : name_of(key).name;
+}
+
+std::string_view title_of(const Profile& profile, Key key) {
+    return is_trace_field(key) ? name_of(profile, key) : title_of(key);
 }
 
 Parts parts_of(const std::vector<Key>& keys) {

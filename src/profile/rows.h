@@ -68,8 +68,17 @@ enum class Key : std::uint8_t {
     data_symbol,
     data_dso,
     cache_line,
-    code_symbol
+    code_symbol,
+    trace_field  ///< the first of Profile::trace_fields; the next numbers are the next ones
 };
+/// So many fields of tracepoints may be keys.
+inline constexpr std::size_t kMostTraceFields = 12;
+constexpr bool is_trace_field(Key key) {
+    return key >= Key::trace_field;
+}
+constexpr Key trace_field(std::size_t index) {
+    return static_cast<Key>(static_cast<std::size_t>(Key::trace_field) + index);
+}
 
 struct KeyName {
     std::string_view name;
@@ -188,9 +197,15 @@ struct RowOptions {
 /// Error: a name is unknown, and it lists the known ones; or there are more than kMostKeys.
 Result<std::vector<Key>> keys_named(const std::vector<std::string>& names);
 
-/// The first row of a key in kKeyNames.
+/// Whether it is the name of a key in kKeyNames.
+bool is_key_name(std::string_view name);
+
+/// The first row of a key in kKeyNames; of fields of tracepoints one without a name.
 const KeyName& name_of(Key key);
-/// The title of a key's column.
+/// The name of a key in a profile, and the title of its column.
+std::string_view name_of(const Profile& profile, Key key);
+std::string_view title_of(const Profile& profile, Key key);
+/// The same of a key that is no field of tracepoints.
 inline std::string_view title_of(Key key) {
     return name_of(key).title;
 }

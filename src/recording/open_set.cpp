@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
@@ -260,6 +261,14 @@ Result<OpenSet::Progress> OpenSet::map_ring(const Opened& opened) {
     return Progress::again;
 }
 
+/// How many words a read returns besides {value, id, lost}, or before the first of these in a group: the number of
+/// members, and times. The value of a single event comes before its times, which moves nothing after it.
+std::size_t words_before_values(std::uint64_t format) {
+    constexpr std::uint64_t kWords = read_format("PERF_FORMAT_GROUP") | read_format("PERF_FORMAT_TOTAL_TIME_ENABLED") |
+                                     read_format("PERF_FORMAT_TOTAL_TIME_RUNNING");
+    return static_cast<std::size_t>(std::popcount(format & kWords));
+}
+
 /// Reads the ids by which records name their events. With PERF_FORMAT_GROUP a read of the leader returns the ids of all
 /// members, in the order in which they were opened.
 void OpenSet::learn_ids() {
@@ -272,7 +281,7 @@ void OpenSet::learn_ids() {
         const ssize_t got = source_->kernel().read(opened_[i].fd, words.data(), sizeof words);
         if (got <= 0) continue;
         const std::size_t step = lost ? 3 : 2;  // value, id, lost
-        const std::size_t first = group ? 1 : 0;
+        const std::size_t first = words_before_values(attr.read_format);
         const std::size_t members = group ? words[0] : 1;
         for (std::size_t m = 0; m < members && i + m < opened_.size(); ++m)
             opened_[i + m].id = words.at(first + m * step + 1);
@@ -343,7 +352,7 @@ std::uint64_t OpenSet::lost() {
         std::array<std::uint64_t, 512> words{};
         const ssize_t got = source_->kernel().read(opened.fd, words.data(), sizeof words);
         if (got <= 0) continue;
-        const std::size_t first = group ? 1 : 0;
+        const std::size_t first = words_before_values(format);
         const std::size_t members = group ? words[0] : 1;
         for (std::size_t m = 0; m < members && static_cast<std::size_t>(got) >= (first + (m + 1) * 3) * sizeof words[0];
              ++m)

@@ -16,10 +16,6 @@ using abi::read_format;
 using abi::sample;
 
 constexpr std::uint64_t kDummy = 9;  // PERF_COUNT_SW_DUMMY
-// As perf's PERF_REGS_MASK (tools/perf/arch/x86/include/perf_regs.h): all registers of enum perf_event_x86_regs up to
-// r15, except ds, es, fs and gs.
-constexpr std::uint64_t kUserRegisters = 0xff0fff;
-
 void set(abi::Attr& attr, std::uint64_t mask, bool on = true) {
     attr.flags = on ? attr.flags | mask : attr.flags & ~mask;
 }
@@ -32,6 +28,7 @@ bool is_discrete(const abi::Attr& attr) {
 /// -c and -F are for events whose string has no period= or freq= term.
 void set_period(events::Event& event, const SamplingOptions& options) {
     abi::Attr& attr = event.attr;
+    if (options.no_samples) return;
     if (event.sampling.period || event.sampling.freq) return;
     const bool by_period = options.period || (is_discrete(attr) && !options.frequency);
     attr.sample_period = by_period ? options.period.value_or(1) : options.frequency.value_or(kDefaultFrequency);
@@ -46,7 +43,7 @@ void set_call_graph(events::Event& event, CallGraph call_graph, const SamplingOp
     attr.sample_type |= sample("PERF_SAMPLE_CALLCHAIN");
     if (call_graph == CallGraph::stacks) {
         attr.sample_type |= sample("PERF_SAMPLE_REGS_USER") | sample("PERF_SAMPLE_STACK_USER");
-        attr.sample_regs_user = kUserRegisters;
+        attr.sample_regs_user |= kGeneralRegisters;
         attr.sample_stack_user = event.sampling.stack_size.value_or(options.stack_bytes);
         // The chain has only the kernel's frames. Readers unwind the copied stack for the others.
         set(attr, flag("exclude_callchain_user"));
@@ -76,6 +73,12 @@ void add_chosen_fields(abi::Attr& attr, const SamplingOptions& options) {
     add(options.physical_addresses, sample("PERF_SAMPLE_PHYS_ADDR"));
     add(options.data_page_sizes, sample("PERF_SAMPLE_DATA_PAGE_SIZE"));
     add(options.code_page_sizes, sample("PERF_SAMPLE_CODE_PAGE_SIZE"));
+    add(options.cgroups, sample("PERF_SAMPLE_CGROUP"));
+    add(options.transactions, sample("PERF_SAMPLE_TRANSACTION"));
+    add(options.user_registers != 0, sample("PERF_SAMPLE_REGS_USER"));
+    add(options.interrupt_registers != 0, sample("PERF_SAMPLE_REGS_INTR"));
+    attr.sample_regs_user = options.user_registers;
+    attr.sample_regs_intr = options.interrupt_registers;
 }
 
 void set_sample_type(events::Event& event, const SamplingOptions& options) {
@@ -108,6 +111,7 @@ void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
     set(attr, flag("build_id"));
     set(attr, flag("bpf_event"), options.bpf);
     set(attr, flag("namespaces"), options.namespaces);
+    set(attr, flag("cgroup"), options.cgroups);
     set(attr, flag("mmap_data"), wants_data_maps(options));
     set(attr, flag("context_switch"), options.switch_events);
 }
@@ -117,6 +121,11 @@ void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
 void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
     if (attr.size == 0) attr.size = sizeof attr;
     attr.read_format = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");
+    if (options.thread_counts) {
+        set(attr, flag("inherit_stat"));
+        attr.read_format |=
+            read_format("PERF_FORMAT_TOTAL_TIME_ENABLED") | read_format("PERF_FORMAT_TOTAL_TIME_RUNNING");
+    }
     set(attr, flag("sample_id_all"));
     set(attr, flag("inherit"), options.inherit && !options.cpu_wide);
     // A member of a group counts only while its leader does, so only the leader is disabled.

@@ -25,6 +25,10 @@ enum class CallGraph : std::uint8_t {
 /// other fields of the record leave less room (perf_sample_ustack_size() in kernel/events/core.c).
 inline constexpr std::uint32_t kMostStack = 65528;
 
+/// What perf records of the registers without a choice (PERF_REGS_MASK in tools/perf/arch/x86/include/perf_regs.h): all
+/// of enum perf_event_x86_regs up to r15, except ds, es, fs and gs.
+inline constexpr std::uint64_t kGeneralRegisters = 0xff0fff;
+
 struct SamplingOptions {
     std::optional<std::uint64_t> period;     ///< -c: events between two samples
     std::optional<std::uint64_t> frequency;  ///< -F: samples a second; neither: kDefaultFrequency
@@ -41,6 +45,12 @@ struct SamplingOptions {
     bool data_page_sizes = false;            ///< --data-page-size
     bool code_page_sizes = false;            ///< --code-page-size
     bool namespaces = false;                 ///< --namespaces
+    bool cgroups = false;                    ///< --all-cgroups: of each sample, and their names
+    bool transactions = false;               ///< --transaction
+    std::uint64_t user_registers = 0;        ///< --user-regs: bits of sample_regs_user
+    std::uint64_t interrupt_registers = 0;   ///< --intr-regs: bits of sample_regs_intr
+    bool thread_counts = false;              ///< -s: READ records with the count of each thread that ends
+    bool no_samples = false;                 ///< -n: events only count
     bool bpf = true;                         ///< records of BPF programs
     bool no_kernel_callers = false;          ///< --user-callchains
     bool no_user_callers = false;            ///< --kernel-callchains

@@ -1,5 +1,7 @@
 """`anyperf diff` compares shares, and marks changes that are too large to be chance."""
 import json
+import re
+import shutil
 import subprocess
 import unittest
 
@@ -93,6 +95,22 @@ class Diff(Case):
         rows = self.rows("-s", "symbol", before, before, after)
         self.assertEqual([cell["delta"] for cell in rows["grown"][1:2]], [0])
         self.assertAlmostEqual(rows["grown"][2]["delta"], 0.12)
+
+    def test_computations_are_those_of_perf(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        before, after = self.pair()
+        for options in (("-c", "delta"), ("-c", "delta-abs", "-p"), ("-c", "ratio", "-F"), ("-c", "wdiff:1,2", "-F"), ("-o", "0"),
+                        ("-o", "1", "-F"), ("-p", "-s", "symbol")):
+            for files in ((before, after), (before, after, before)):
+                theirs = subprocess.run(["perf", "diff", *options, *map(str, files)], capture_output=True, timeout=60, check=False)
+                lines = [[line.strip().replace(":HG'", "'") for line in text.splitlines() if not line.startswith("# ..")]
+                         for text in (self.diff(*options, *files).stdout, theirs.stdout.decode(errors="replace"))]
+                self.assertEqual(*[[re.sub(r"\[JIT\] tid (\d+)", r"perf-\1.map", re.sub(r" +", " ", line)) for line in some] for some in lines], options)
+
+    def test_wrong_computations_are_refused(self):
+        for way in ("cycles", "wdiff", "wdiff:1", "wdiff:1,2,3", "delta:1"):
+            self.assert_error(self.diff("-c", way, *self.pair()), 125, "bad -c " + way)
 
     def test_what_cannot_be_compared_is_refused(self):
         before, after = self.pair()

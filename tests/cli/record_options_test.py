@@ -1,6 +1,7 @@
 """Options of `anyperf record` beyond what is sampled and where: control, branches, data addresses, clocks, probes, cgroups."""
 import os
 import shutil
+import subprocess
 import time
 import unittest
 
@@ -91,7 +92,7 @@ class Control(Recorder):
 
     def test_one_event_can_be_switched_by_its_name(self):
         self.controlled(self.ask("enable task-clock:u") + self.work(), "-D", "-1", events=(*KERNEL, "-e", "task-clock:u"))
-        rows = run(ANYPERF, "report", "-i", self.path, "-s", "comm").stdout.decode()
+        rows = run(ANYPERF, "report", "-i", self.path, "-s", "comm", "--no-skip-empty").stdout.decode()
         self.assertIn("# Samples: 0 of event 'cpu-clock:u'", rows)
         self.assertNotIn("# Samples: 0 of event 'task-clock:u'", rows)
 
@@ -125,6 +126,13 @@ class Fields(Recorder):
         stacks = perf_script(self.path, "-F", "ip,brstack").splitlines()
         self.assertGreater(len(stacks), 50)
         self.assertTrue(all(line.count("/0x") >= 8 for line in stacks), stacks[:3])
+
+    def test_branches_have_the_names_and_offsets_that_perf_prints(self):
+        self.record(*VIRTUAL, "-b")
+        for fields in ("ip,brstacksym", "brstacksym,dso", "brstack,dso", "comm,flags,ip"):
+            self.assertEqual(run(ANYPERF, "script", "-i", self.path, "-F", fields).stdout.decode(), perf_script(self.path, "-F", fields), fields)
+        for field in ("synth", "metric", "bpf-output", "ipc", "machine_pid", "vcpu"):
+            self.assertEqual(run(ANYPERF, "script", "-i", self.path, "-F", "+" + field).stdout.decode(), perf_script(self.path, "-F", "+" + field), field)
 
     def test_calls_of_the_virtual_pmu_are_recorded(self):
         self.record(*VIRTUAL, "-j", "any_call,u")
@@ -166,6 +174,65 @@ class Fields(Recorder):
             self.skipTest(f"the kernel records no cgroup here: {result.stderr.decode().strip()}")
         self.assertIn("hot", {comm for comm, _, _ in our_rows(report("-i", self.path, "--json"))})
         self.assertEqual(perf_script(self.path).count("hot_function") > 0, True)
+
+    def test_registers_are_those_that_perf_prints(self):
+        for events in (KERNEL, VIRTUAL):
+            self.record(*events, "--user-regs=ip,sp", "--intr-regs=ax,ip")
+            for field in ("uregs", "iregs"):
+                lines = run(ANYPERF, "script", "-i", self.path, "-F", "ip," + field).stdout.decode()
+                self.assertEqual(lines, perf_script(self.path, "-F", "ip," + field))
+                self.assertRegex(lines, r"ABI:2 .*IP:0x[0-9a-f]+")
+        self.record(*KERNEL, "--user-regs")
+        self.assertRegex(perf_script(self.path, "-F", "uregs"), r"AX:0x.*R15:0x")
+
+    def test_unknown_registers_and_those_that_unwinding_uses_up_are_refused(self):
+        for words, cause in ((("--user-regs=ip,xyz",), "'xyz' is not a register"), (("--intr-regs=ds",), "'ds' is not a register"),
+                             (("--user-regs=ip", "--call-graph", "dwarf"), "dwarf,raw")):
+            result = run(ANYPERF, "record", *KERNEL, *words, "-o", self.path, "--", "true")
+            self.assertEqual(result.returncode, 125)
+            self.assertIn(cause, result.stderr.decode())
+
+    def test_counts_of_threads_are_those_that_perf_shows(self):
+        command = ["python3", "-c", "import threading\nfor n in range(3):\n t = threading.Thread(target=lambda: sum(range(3000000))); t.start(); t.join()"]
+        self.record("--kernel", "-e", "task-clock:u", "-e", "page-faults:u", "-s", command=command)
+        ours = run(ANYPERF, "report", "-T", "-i", self.path).stdout.decode().split("PID")[1].splitlines()[1:]
+        theirs = run("perf", "report", "-T", "--stdio", "-i", self.path).stdout.decode(errors="replace").split("PID")[1].splitlines()[1:]
+        self.assertGreaterEqual(len(ours), 3)
+        self.assertEqual(sorted(line.split() for line in ours), sorted(line.split() for line in theirs if line.strip() and line[0] != "#"))
+
+    def test_without_samples_there_are_only_counts(self):
+        self.record("--kernel", "-e", "task-clock:u", "-n", "-s", command=["sh", "-c", "(:); (:)"])
+        stats = run(ANYPERF, "report", "--stats", "-i", self.path).stdout.decode()
+        self.assertNotIn("SAMPLE events", stats)
+        self.assertIn("READ events", stats)
+
+    def test_a_users_processes_are_recorded(self):
+        with subprocess.Popen([self.program, "300000000"]):
+            result = run(ANYPERF, "record", "--kernel", "-e", "cpu-clock:u", "-u", str(os.getuid()), "-o", self.path, "--", "sleep", "0.5")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("hot", {comm for comm, _, _ in our_rows(report("-i", self.path, "--json"))})
+        for user, cause in (("nobody-of-this-name", "no such user"), ("54321", "no process of this user")):
+            result = run(ANYPERF, "record", "-u", user, "-o", self.path, "--", "true")
+            self.assertEqual(result.returncode, 125)
+            self.assertIn(cause, result.stderr.decode())
+
+    def test_each_sample_has_its_cgroup(self):
+        self.record(*KERNEL, "--all-cgroups")
+        ours = run(ANYPERF, "report", "-i", self.path, "-s", "cgroup", "-t", "@").stdout.decode()
+        theirs = run("perf", "report", "--stdio", "-i", self.path, "-s", "cgroup", "-t", "@").stdout.decode()
+        rows = [[line.strip() for line in text.splitlines() if line.strip() and line[0] != "#"] for text in (ours, theirs)]
+        self.assertEqual(rows[0], rows[1])
+        self.assertIn("/", rows[0][0])
+
+    def test_hints_of_how_perf_works_have_no_effect(self):
+        self.record(*KERNEL, "-B", "--affinity=cpu", "--aio", "--mmap-flush=4K", "--num-thread-synthesize", "2", "--no-buffering",
+                    "--proc-map-timeout", "100")
+        self.assert_perf_agrees()
+
+    def test_a_priority_that_may_not_be_taken_says_so(self):
+        result = run(ANYPERF, "record", *KERNEL, "-r", "5", "-o", self.path, "--", "true")
+        if result.returncode != 0:
+            self.assertIn(b"cannot take the real-time priority 5", result.stderr)
 
     def test_an_empty_name_of_a_cgroup_is_refused(self):
         result = run(ANYPERF, "record", "--kernel", "-e", "cpu-clock", "-a", "-G", "", "-o", self.path, "--", "true")

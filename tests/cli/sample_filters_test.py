@@ -173,6 +173,20 @@ class Report(Recorded):
             self.assertIn("bad --time", result.stderr.decode())
 
 
+class Callees(Recorded):
+    def test_what_a_function_calls_is_left_out(self):
+        source, program = self.file("program.c", PROGRAM), self.file("program")
+        self.assertEqual(run("cc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", program, source).returncode, 0)
+        path = self.record("-e", "cpu-clock:u", "-g", command=str(program))
+        for options in (("--ignore-callees=deeper",), ("--ignore-callees", "^more$")):
+            self.assertEqual(stacks("perf", path, *options, "--no-inline"), stacks(ANYPERF, path, *options, "--no-inline"), options)
+
+    def test_events_without_samples_are_left_out_unless_they_are_asked_for(self):
+        path = self.record("-e", "cpu-clock:u", "-e", "alignment-faults", command="ls")
+        self.assertEqual(text(ANYPERF, "report", "-i", path).count("# Samples:"), 1)
+        self.assertEqual(text(ANYPERF, "report", "-i", path, "--no-skip-empty").count("# Samples:"), 2)
+
+
 class Script(Recorded):
     def assert_same_lines(self, path, *options):
         perf, ours = (text(program, "script", "-i", path, *options).splitlines() for program in ("perf", ANYPERF))

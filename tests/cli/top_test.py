@@ -53,6 +53,17 @@ class Tables(Measured):
         return subprocess.run([ANYPERF, "top", *map(str, words)], text=True, capture_output=True, timeout=DEADLINE, check=False,
                               stdin=subprocess.DEVNULL)
 
+    def test_numbers_and_filters_are_those_that_are_asked_for(self):
+        result = self.top("--virtual", "-ns", "comm,symbol", "--show-total-period", "--percent-limit", "40", "-d", "1", "--", self.program, 3)
+        table = result.stdout.split("# Overhead")[-1].splitlines()
+        self.assertRegex(table[0], r"^ +Samples +Period  Command +Symbol$")
+        self.assertEqual(len(table), 2, table)
+        self.assertRegex(table[1], r"^ +[89]\d\.\d\d% +[1-9]\d* +[1-9]\d* +program +\[\.\] hot$")
+        result = self.top("--virtual", "--symbols", "warm", "-d", "1", "--", self.program, 3)
+        rows = [line for line in result.stdout.split("# Overhead")[-1].splitlines()[1:] if line]
+        self.assertRegex(rows[0], r"^ +\d\.\d\d% .*\[\.\] warm$")
+        self.assertEqual(len(rows), 1)
+
     def test_tables_show_the_hottest_function_first(self):
         result = self.top("--virtual", "-d", "0.3", "--", self.program, 3)
         self.assertEqual(result.returncode, 3, "the exit status is the command's")

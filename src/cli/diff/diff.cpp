@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/read_profile.h"
+#include "cli/diff/computed.h"
 #include "cli/diff/views.h"
 #include "cli/option_checks.h"
 #include "cli/reading/sample_filters.h"
@@ -27,7 +28,11 @@ constexpr const char* kDefaultNew = "perf.data";
 
 struct Options {
     std::vector<std::string> files;
-    std::vector<std::string> keys{"comm", "dso", "symbol"};
+    std::vector<std::string> keys;  ///< empty: the default ones
+    std::string computation;        ///< -c
+    std::optional<std::size_t> order;
+    bool baseline_only = false, periods = false, formula = false;
+    std::string separator;
     SymbolOptions symbols;
     FilterOptions filters;
     std::string percentage = "absolute";  ///< what shares are of when samples are left out
@@ -42,6 +47,26 @@ struct Options {
 std::vector<std::string> files_to_compare(const std::vector<std::string>& given) {
     if (given.size() >= 2) return given;
     return {kDefaultOld, given.empty() ? kDefaultNew : given.front()};
+}
+
+/// What perf's options choose; nothing without them.
+Result<std::optional<ComputedOptions>> computed_of(const Options& options) {
+    const bool wanted = !options.computation.empty() || options.order || options.baseline_only || options.periods ||
+                        options.formula || !options.separator.empty();
+    if (!wanted) return std::nullopt;
+    ComputedOptions computed{.baseline_only = options.baseline_only,
+                             .periods = options.periods,
+                             .formula = options.formula,
+                             .separator = options.separator};
+    if (!options.computation.empty()) computed.computation = TRY(computation_named(options.computation));
+    computed.order = options.order.value_or(computed.order);
+    return computed;
+}
+
+/// perf's without a choice are those of its own table.
+std::vector<std::string> keys_of(const Options& options, bool computed) {
+    if (!options.keys.empty()) return options.keys;
+    return computed ? std::vector<std::string>{"dso", "symbol"} : std::vector<std::string>{"comm", "dso", "symbol"};
 }
 
 /// Two runs have no process or thread in common, so their ids cannot be keys.
@@ -100,7 +125,8 @@ std::vector<bool> leave_out(const Options& options, const profile::SampleFilter&
 // Call chains are not read, because rows are compared by the weight of their own samples. Lines and CPUs are read only
 // if they are keys.
 Result<int> diff(const Options& options, Output& out) {
-    const std::vector<profile::Key> keys = TRY(profile::keys_named(options.keys));
+    const std::optional<ComputedOptions> computed = TRY(computed_of(options));
+    const std::vector<profile::Key> keys = TRY(profile::keys_named(keys_of(options, computed.has_value())));
     TRY(check_keys(keys));
     const DiffOptions shown{
         .keys = keys, .percent_limit = options.percent_limit, .only_significant = options.only_significant};
@@ -126,7 +152,9 @@ Result<int> diff(const Options& options, Output& out) {
     for (const auto& inputs : TRY(common_events(read, admitted, out))) {
         const ComparedEvent compared{inputs.front().profile->events[inputs.front().event].name, files,
                                      profile::compare(inputs, keys)};
-        const std::string part = options.json ? diff_as_json(compared, shown) : diff_as_text(compared, shown);
+        const std::string part = options.json ? diff_as_json(compared, shown)
+                                 : computed   ? diff_as_computed(compared, shown, *computed)
+                                              : diff_as_text(compared, shown);
         if (!text.empty() && !part.empty()) text += options.json ? ",\n" : "\n\n";
         text += part;
     }
@@ -146,6 +174,16 @@ VerbAction declare(CLI::App& verb) {
         ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
+    verb.add_option("-c,--compute", options->computation,
+                    "print perf's table of: delta, delta-abs, ratio, wdiff:W1,W2 (weighted difference)")
+        ->type_name("WAY");
+    verb.add_option("-o,--order", options->order, "perf's table, sorted by recording N; 0: the baseline")
+        ->type_name("N");
+    verb.add_flag("-b,--baseline-only", options->baseline_only, "perf's table, with rows that the baseline has");
+    verb.add_flag("-p,--period", options->periods, "perf's table, with the weights");
+    verb.add_flag("-F,--formula", options->formula, "perf's table, with what is computed");
+    verb.add_option("-t,--field-separator", options->separator, "perf's table, with this between its columns")
+        ->type_name("TEXT");
     declare_filters(verb, "mdS", options->filters);
     verb.add_option("--percentage", options->percentage,
                     "what shares are of when samples are left out: absolute, all (default); relative, those shown")

@@ -16,6 +16,8 @@
 #include "abi/branch_types.h"
 #include "cli/command/control_channel.h"
 #include "cli/command/target_options.h"
+#include "cli/record/registers.h"
+#include "cli/record/user_processes.h"
 #include "cli/recording.h"
 #include "host/hardware/cpus.h"
 #include "host/kernel/sysctl.h"
@@ -209,6 +211,26 @@ Result<void> check_off_cpu(const Options& options) {
     return {};
 }
 
+/// --user-regs and --intr-regs. Where callers are unwound while recording, the registers go with the copied stack.
+Result<void> parse_registers(Options& options) {
+    recording::SamplingOptions& sampling = options.sampling;
+    sampling.user_registers = TRY(register_mask("--user-regs", options.user_registers));
+    sampling.interrupt_registers = TRY(register_mask("--intr-regs", options.interrupt_registers));
+    if (sampling.user_registers != 0 && sampling.call_graph == recording::CallGraph::stacks && !sampling.keeps_stacks)
+        return std::unexpected(bad_option("--user-regs",
+                                          "--call-graph dwarf uses the registers up while it finds the callers",
+                                          "give --call-graph dwarf,raw"));
+    return {};
+}
+
+/// -u: as -p with the user's processes.
+Result<void> choose_user(Options& options) {
+    if (!options.pid_numbers.empty())
+        return std::unexpected(bad_option("-u", "-p chooses processes, too", "give only one of them"));
+    options.pid_numbers = TRY(processes_of_user(options.user));
+    return {};
+}
+
 Result<void> check_combinations(const Options& options) {
     if (options.period != 0 && !options.frequency.empty())
         return std::unexpected(bad_option("-c", "-F sets how often to sample, too", "give only one of them"));
@@ -260,6 +282,10 @@ Result<void> check_exact(const Options& options) {
             "it takes no samples"},
         Row{options.sampling.physical_addresses || options.sampling.data_page_sizes || options.sampling.code_page_sizes,
             "--phys-data, --data-page-size or --code-page-size", "it takes no samples"},
+        Row{options.sampling.user_registers != 0 || options.sampling.interrupt_registers != 0,
+            "--user-regs or --intr-regs", "it takes no samples"},
+        Row{options.sampling.no_samples || options.sampling.thread_counts || options.sampling.cgroups,
+            "-n, -s or --all-cgroups", "it counts addresses"},
         Row{options.all_kernel, "--all-kernel", "it counts in user mode only"},
         Row{options.sampling.clock.has_value(), "-k", "its clock is always the monotonic one"},
         Row{options.delay_ms != 0 || !options.control.empty(), "-D or --control",
@@ -302,7 +328,15 @@ void declare_fields(CLI::App& verb, Options& options) {
     verb.add_flag("--phys-data", sampling.physical_addresses, "record physical data addresses");
     verb.add_flag("--data-page-size", sampling.data_page_sizes, "record the page sizes of data addresses");
     verb.add_flag("--code-page-size", sampling.code_page_sizes, "record the page sizes of code addresses");
+    verb.add_flag("--transaction", sampling.transactions, "record flags of transactional memory");
+    verb.add_flag("--user-regs{all}", options.user_registers,
+                  "record the registers in user mode; =ax,sp,ip: some of them");
+    verb.add_flag("-I{all},--intr-regs{all}", options.interrupt_registers,
+                  "record the registers where each sample was taken; =ax,sp,ip: some of them");
+    verb.add_flag("-s,--stat", sampling.thread_counts, "record the count of each thread that ends (report -T)");
+    verb.add_flag("-n,--no-samples", sampling.no_samples, "record no samples: names, maps, and with -s counts");
     verb.add_flag("--namespaces", sampling.namespaces, "record the namespaces of tasks");
+    verb.add_flag("--all-cgroups", sampling.cgroups, "record the cgroup of each sample (report -s cgroup)");
     verb.add_flag("!--no-bpf-event", sampling.bpf, "do not record which BPF programs are loaded");
 }
 
@@ -337,6 +371,8 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     declare_target_options(verb,
                            {options.pids, options.tids, options.system_wide, options.cpu_list, options.no_inherit});
+    verb.add_option("-u,--uid", options.user, "USER: the processes that run for a user, by name or number")
+        ->type_name("");
     verb.add_option("-G,--cgroup", options.cgroup, "CGROUP: the tasks of a cgroup")->type_name("");
     verb.add_flag("-b,--branch-any", options.any_branch, "record the last branches before each sample");
     make_repeatable(verb.add_option("-j,--branch-filter", options.branch_filters,
@@ -356,6 +392,10 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     verb.add_option("-m,--mmap-pages", options.ring_size, "SIZE: of the ring of each CPU: pages, or 512K, 8M")
         ->type_name("");
+    verb.add_option("-r,--realtime", options.realtime_priority,
+                    "PRIORITY: empty the rings with this real-time priority (SCHED_FIFO), 1 to 99")
+        ->type_name("")
+        ->check(CLI::Range(1, 99));
     verb.add_flag("--threads{cpu}", options.threads,
                   "several threads empty the rings, and the recording is a directory; =cpu (the default), core, "
                   "package, numa: a thread for each; =CPUS/CPUS:…: as these masks say");
@@ -378,15 +418,20 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("--dry-run", options.dry_run, "check the options and the events, and record nothing");
     verb.add_flag("-v,--verbose", options.verbose, "note how each event was opened");
     verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
-    for (const char* names :
-         {"-N,--no-buildid-cache", "-P,--period", "-T,--timestamp", "-R,--raw-samples", "--buildid-all",
-          "--buildid-mmap", "--timestamp-boundary", "--per-thread", "--strict-freq"})
+    for (const char* names : {"-N,--no-buildid-cache", "-P,--period", "-T,--timestamp", "-R,--raw-samples",
+                              "--buildid-all", "--buildid-mmap", "--timestamp-boundary", "--per-thread",
+                              "--strict-freq", "-B,--no-buildid", "--no-buffering"})
         declare_always(verb, names);
+    // How perf divides its own work: nothing in the recording depends on it.
+    for (const char* names : {"--affinity", "--mmap-flush", "--num-thread-synthesize", "--proc-map-timeout"})
+        declare_always(verb, names, true);
+    verb.add_flag("--aio{1}")->group("");
     declare_backend_options(verb, options.backend);
 }
 
 Result<void> check(Options& options) {
     options.pid_numbers = TRY(parse_ids(options.pids, "-p"));
+    if (!options.user.empty()) TRY(choose_user(options));
     options.tid_numbers = TRY(parse_ids(options.tids, "-t"));
     if (!options.cpu_list.empty()) options.cpus = TRY(host::parse_cpu_list(options.cpu_list));
     TRY(parse_frequency(options));
@@ -407,6 +452,7 @@ Result<void> check(Options& options) {
     sampling.switch_events = options.switch_events || options.off_cpu;
     sampling.inherit = !options.no_inherit;
     sampling.cpu_wide = options.is_cpu_wide();
+    TRY(parse_registers(options));
     if (options.exact) TRY(check_exact(options));
     if (options.off_cpu) TRY(check_off_cpu(options));
     sampling.enable_on_exec = options.targets_command() && options.delay_ms == 0;

@@ -32,9 +32,12 @@ struct Options {
     std::string cpu_list;
     std::string frequency;
     std::string call_graph;
-    std::string ring_size;  ///< -m: pages, or bytes with a unit
-    std::string largest;    ///< --max-size
-    std::string clock;      ///< -k
+    std::string ring_size;                            ///< -m: pages, or bytes with a unit
+    std::string largest;                              ///< --max-size
+    std::string clock;                                ///< -k
+    std::string user;                                 ///< -u: a name or a number
+    std::string user_registers, interrupt_registers;  ///< --user-regs, --intr-regs: names; "all"
+    unsigned realtime_priority = 0;                   ///< -r; 0: the recorder keeps its own
     std::string output = "perf.data";
     std::uint64_t period = 0;    ///< 0: by frequency
     std::int64_t delay_ms = 0;   ///< kDelayForever: until --control enables

@@ -18,6 +18,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +45,8 @@
 #include "recording/drain_threads.h"
 #include "recording/exact_events.h"
 #include "recording/exact_profile.h"
-#include "recording/existing_processes.h"
+#include "recording/existing/cgroups.h"
+#include "recording/existing/processes.h"
 #include "recording/machine_facts.h"
 #include "recording/merged/off_cpu.h"
 #include "recording/merged/unwound_samples.h"
@@ -100,6 +102,7 @@ class Session {
     Result<void> begin_file();
     void unwind_stacks();
     void note_events() const;
+    Result<void> take_priority() const;
     Result<void> check_switches_are_seen() const;
     void put_existing(bool again);
     void put_existing_processes(const recording::SynthesisOptions& options, const recording::RecordSink& sink);
@@ -166,6 +169,7 @@ Result<void> Session::begin() {
         auto* const hosting = plan_.hosted ? &plan_.hosted->hosting() : nullptr;
         command_.emplace(TRY(Command::fork(options_.command, signals_, hosting)));
     }
+    if (options_.realtime_priority != 0) TRY(take_priority());
     raise_descriptor_limit();
     auto request = TRY(targets_.request(command_ ? command_->pid() : -1));
     events_.emplace(TRY(recording::OpenSet::open(*rings_, std::move(request))));
@@ -181,6 +185,15 @@ Result<void> Session::begin() {
     else if (options_.delay_ms != kDelayForever && !options_.sampling.enable_on_exec)
         events_->enable();
     return command_ ? command_->execute() : Result<void>{};
+}
+
+/// -r. The command was forked before, and keeps its priority.
+Result<void> Session::take_priority() const {
+    sched_param wanted{};
+    wanted.sched_priority = static_cast<int>(options_.realtime_priority);
+    if (::sched_setscheduler(0, SCHED_FIFO, &wanted) == 0) return {};
+    return std::unexpected(Error{fmt::format("cannot take the real-time priority {}", options_.realtime_priority),
+                                 std::strerror(errno), "record as root, or raise RLIMIT_RTPRIO (ulimit -r)"});
 }
 
 /// The fields of the attrs, as `anyperf encode` names them.
@@ -291,6 +304,7 @@ void Session::put_existing(bool again) {
     });
     if (sees_kernel && !put_kernel(host::Root{}, options, sink) && !again)
         note("the kernel hides its addresses (kernel.kptr_restrict), so its functions will have no names");
+    if (options_.sampling.cgroups) put_cgroups(host::Root{}, options, sink);
     // A hosted run writes records about its command itself.
     if (plan_.hosted && !again) return;
     if (options_.targets_command() && !again) return put_name(host::Root{}, command_->pid(), options, sink);

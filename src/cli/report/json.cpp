@@ -32,7 +32,7 @@ void add_key(const Profile& profile, Key key, const Row& row, Json& json) {
             break;
         case Key::weight: json["local_weight"] = std::stoull(key_text(profile, key, row)); break;
         case Key::source_line: json["srcline"] = source_line_text(profile, place, row.line_frame); break;
-        default: json[std::string{name_of(key).name}] = key_text(profile, key, row);
+        default: json[std::string{name_of(profile, key)}] = key_text(profile, key, row);
     }
 }
 

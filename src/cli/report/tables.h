@@ -59,12 +59,20 @@ struct TableOptions {
     std::string separator{};        ///< between the columns of the text, which then have no blanks; empty: aligned
     bool titles = true;             ///< lines that begin with #
     bool groups = true;             ///< of the text: one table for each group, with the shares of all members
+    bool skip_empty = true;         ///< of the text: no tables of events without samples, if others have some
     std::size_t sorting_event = 0;  ///< of a group: the event by whose weights its rows are sorted
     StackOptions stacks{};          ///< below each row
     double percent_limit = 0.0;     ///< rows and callers below this share are left out
     bool keys_are_chosen = false;   ///< by -s: below a row that begins with its function, stacks begin with the next
     bool only_with_parent = false;  ///< only rows with a parent function (-x)
+    std::vector<std::size_t> levels{};  ///< --hierarchy: how many keys each level has; empty: each row has all keys
 };
+
+/// Whether stacks begin below the row's own function, because the row begins with it.
+inline bool skips_own_name(const TableOptions& options) {
+    const std::vector<profile::Key>& keys = options.rows.keys;
+    return options.keys_are_chosen && !keys.empty() && keys.front() == profile::Key::symbol;
+}
 
 /// The columns that -F names: overhead, overhead_children, overhead_sys, overhead_us, sample, period and keys. Error: a
 /// name is unknown.

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/output/share_text.h"
+#include "cli/report/hierarchy.h"
+#include "cli/report/key_widths.h"
+#include "cli/report/number_columns.h"
 #include "cli/report/tables.h"
 
 namespace anyperf::cli {
@@ -20,28 +22,7 @@ using profile::Key;
 using profile::Profile;
 using profile::Row;
 
-constexpr std::size_t kBlock = 64 << 10;   // that are printed together
-constexpr std::size_t kWidestColumn = 60;  // longer texts push the following columns of their row
-
-double share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
-/// A row of several events: those of one group, or one event alone.
-struct GroupRow {
-    std::span<const Row* const> of;  ///< of each event; null: the event has no samples there
-
-    /// That of the first event that has it.
-    const Row& example() const {
-        return **std::ranges::find_if(of, [](const Row* each) { return each != nullptr; });
-    }
-};
-
-/// The weight that a row is shown and sorted by.
-std::uint64_t weight_of(const Row* row, const TableOptions& options) {
-    if (!row) return 0;
-    return options.rows.children ? row->total : row->self;
-}
+constexpr std::size_t kBlock = 64 << 10;  // that are printed together
 
 /// The rows of all events one after the other, each event's at its place in a row of the group. A report without a
 /// group has one event and often ten thousand rows, which are in order already.
@@ -71,15 +52,7 @@ std::vector<GroupRow> joined(const std::vector<const Row*>& cells, std::size_t e
     all.reserve(cells.size() / events);
     for (std::size_t i = 0; i < cells.size(); i += events) all.push_back({std::span{cells}.subspan(i, events)});
     if (events == 1) return all;
-    const std::size_t first = options.sorting_event < events ? options.sorting_event : 0;
-    std::ranges::stable_sort(all, [&](const GroupRow& a, const GroupRow& b) {
-        for (std::size_t n = 0; n <= events; ++n) {
-            const std::size_t i = n == 0 ? first : n - 1;
-            const std::uint64_t left = weight_of(a.of[i], options), right = weight_of(b.of[i], options);
-            if (left != right) return left > right;
-        }
-        return false;
-    });
+    std::ranges::stable_sort(all, [&](const GroupRow& a, const GroupRow& b) { return is_heavier(a, b, options); });
     return all;
 }
 
@@ -98,34 +71,12 @@ void add_head(const Profile& profile, const std::vector<profile::EventId>& event
                    several ? "s" : "", several ? "{" : "", names, several ? "}" : "", weight);
 }
 
-/// The widths of the columns of keys. The texts are made anew when a row is written: a report may have a hundred
-/// thousand rows, and to keep them would take more time than to make them.
-class Widths {
-  public:
-    Widths(const Profile& profile, const std::vector<GroupRow>& rows, const std::vector<Key>& keys) {
-        for (const Key key : keys) widths_.push_back(title_of(key).size());
-        std::string text;
-        for (const GroupRow& row : rows) {
-            for (std::size_t i = 0; i < keys.size(); ++i) {
-                text.clear();
-                append_key_text(profile, keys[i], row.example(), text);
-                widths_[i] = std::max(widths_[i], std::min(kWidestColumn, text.size()));
-            }
-        }
-    }
-
-    std::size_t of(std::size_t key) const { return widths_[key]; }
-
-  private:
-    std::vector<std::size_t> widths_;  // one very long symbol must not move all columns to the right: kWidestColumn
-};
-
 /// Writes the lines of a table. With a separator nothing is aligned.
 class TableWriter {
   public:
-    TableWriter(const Profile& profile, const std::vector<profile::Rows>& events, const Widths& widths,
+    TableWriter(const Profile& profile, const std::vector<profile::Rows>& events, const KeyWidths& widths,
                 const TableOptions& options)
-        : profile_(profile), events_(events), widths_(widths), options_(options) {}
+        : profile_(profile), numbers_(events, options), widths_(widths), options_(options) {}
 
     /// A group has one title for the columns of its events, at their right end.
     void add_titles(std::string& text) const {
@@ -133,11 +84,11 @@ class TableWriter {
         for_each_column([&](std::size_t index, std::size_t key) {
             const Column& column = options_.columns[index];
             const bool is_key = column.kind == Column::Kind::key;
-            const std::string_view title = is_key ? title_of(column.key) : title_of_number(column.kind);
             begin_column(index, text);
-            if (!is_key && aligned()) text.append(width_of(index) - title.size(), ' ');
+            if (!is_key) return numbers_.append_title(column.kind, text);
+            const std::string_view title = title_of(profile_, column.key);
             text += title;
-            if (is_key) pad(index, title.size(), widths_.of(key), text);
+            pad(index, title.size(), widths_.of(key), text);
         });
         text += aligned() ? "\n#\n" : "\n";
     }
@@ -147,7 +98,7 @@ class TableWriter {
         for_each_column([&](std::size_t index, std::size_t key) {
             begin_column(index, text);
             const Column& column = options_.columns[index];
-            if (column.kind != Column::Kind::key) return add_numbers(index, group, text);
+            if (column.kind != Column::Kind::key) return numbers_.append(column.kind, group, text);
             const std::size_t begin = text.size();
             append_key_text(profile_, column.key, group.example(), text);
             pad(index, text.size() - begin, widths_.of(key), text);
@@ -156,17 +107,7 @@ class TableWriter {
     }
 
   private:
-    static constexpr std::size_t kShareWidth = 8, kNumberWidth = 12;  // as in perf
-
     bool aligned() const { return options_.separator.empty(); }
-    bool is_share(std::size_t index) const {
-        const Column::Kind kind = options_.columns[index].kind;
-        return kind != Column::Kind::samples && kind != Column::Kind::period;
-    }
-    /// Of all events of the group. There is a blank between two of them.
-    std::size_t width_of(std::size_t index) const {
-        return ((is_share(index) ? kShareWidth : kNumberWidth) + 1) * events_.size() - 1;
-    }
     /// `visit` gets the indices of the column and of its key.
     template <class Visit>
     void for_each_column(Visit&& visit) const {
@@ -182,54 +123,15 @@ class TableWriter {
     void pad(std::size_t index, std::size_t size, std::size_t width, std::string& text) const {
         if (aligned() && index + 1 < options_.columns.size() && size < width) text.append(width - size, ' ');
     }
-    std::string_view title_of_number(Column::Kind kind) const {
-        switch (kind) {
-            case Column::Kind::total: return "Children";
-            case Column::Kind::self: return options_.rows.children ? "Self" : "Overhead";
-            case Column::Kind::system: return "sys";
-            case Column::Kind::user: return "usr";
-            case Column::Kind::samples: return "Samples";
-            case Column::Kind::period: return "Period";
-            case Column::Kind::key: break;
-        }
-        return {};
-    }
-    static std::uint64_t number_of(Column::Kind kind, const Row& row) {
-        switch (kind) {
-            case Column::Kind::total: return row.total;
-            case Column::Kind::system: return row.kernel_self;
-            case Column::Kind::user: return row.self - row.kernel_self;
-            case Column::Kind::samples: return row.samples;
-            default: return row.self;
-        }
-    }
-    void add_numbers(std::size_t index, const GroupRow& group, std::string& text) const {
-        const auto out = std::back_inserter(text);
-        const Column::Kind kind = options_.columns[index].kind;
-        for (std::size_t i = 0; i < events_.size(); ++i) {
-            const std::uint64_t number = group.of[i] ? number_of(kind, *group.of[i]) : 0;
-            if (i > 0) text += ' ';
-            if (is_share(index)) {
-                append_share(share(number, events_[i].weight), aligned() ? kShareWidth - 1 : 0, text);
-                text += '%';
-            } else {
-                fmt::format_to(out, "{:>{}}", number, aligned() ? kNumberWidth : 0);
-            }
-        }
-    }
-
     const Profile& profile_;
-    const std::vector<profile::Rows>& events_;
-    const Widths& widths_;
+    NumberColumns numbers_;
+    const KeyWidths& widths_;
     const TableOptions& options_;
 };
 
 bool is_shown(const GroupRow& row, const std::vector<profile::Rows>& events, const TableOptions& options) {
     if (options.only_with_parent && row.example().parent == profile::kNone<profile::FunctionId>) return false;
-    double largest = 0;
-    for (std::size_t i = 0; i < events.size(); ++i)
-        largest = std::max(largest, share(weight_of(row.of[i], options), events[i].weight));
-    return largest >= options.percent_limit;
+    return largest_share(row, events, options) >= options.percent_limit;
 }
 
 /// Prints in blocks: a text of all rows would take twice its size in memory while it grows.
@@ -242,10 +144,15 @@ void print_events(const Profile& profile, const std::vector<profile::EventId>& e
     if (options.titles) add_head(profile, events, rows, text);
     const std::vector<const Row*> of_events = cells_of(rows);
     const std::vector<GroupRow> all = joined(of_events, events.size(), options);
-    const Widths widths{profile, all, options.rows.keys};
+    if (!options.levels.empty()) {
+        if (options.titles) append_hierarchy_titles(profile, rows, options, text);
+        out.print(text);
+        return print_hierarchy(profile, rows, all, options, out);
+    }
+    const KeyWidths widths{profile, all, options.rows.keys};
     const TableWriter writer{profile, rows, widths, options};
     if (options.titles) writer.add_titles(text);
-    const bool skip_own = options.keys_are_chosen && !options.rows.keys.empty() && options.rows.keys[0] == Key::symbol;
+    const bool skip_own = skips_own_name(options);
     for (const GroupRow& row : all) {
         if (!is_shown(row, rows, options)) continue;
         writer.add_row(row, text);
@@ -262,6 +169,9 @@ void print_events(const Profile& profile, const std::vector<profile::EventId>& e
 }  // namespace
 
 void print_rows(const Profile& profile, const TableOptions& options, Output& out) {
+    std::vector<bool> has_samples(profile.events.size(), !options.skip_empty || profile.samples.empty());
+    for (const profile::Sample& sample : profile.samples)
+        has_samples[profile.contexts[sample.context].event.value] = true;
     // Each event that leads nothing is a group of its own.
     std::vector<std::vector<profile::EventId>> groups;
     for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
@@ -270,6 +180,10 @@ void print_rows(const Profile& profile, const TableOptions& options, Output& out
         if (!follows) groups.emplace_back();
         groups.back().push_back({i});
     }
+    const auto is_empty = [&](const std::vector<profile::EventId>& group) {
+        return std::ranges::none_of(group, [&](profile::EventId event) { return has_samples[event.value]; });
+    };
+    std::erase_if(groups, is_empty);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         if (i > 0) out.print("\n\n");
         print_events(profile, groups[i], options, out);

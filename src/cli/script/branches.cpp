@@ -46,19 +46,13 @@ struct Flags {
 }  // namespace
 
 void append_branches(const perfdata::Numbers& branches,
-                     const std::function<void(std::uint64_t, std::string&)>& add_file, std::string& text) {
+                     const std::function<void(std::uint64_t, bool, std::string&)>& add_place, std::string& text) {
     const auto out = std::back_inserter(text);
-    const auto add_address = [&](char before, std::uint64_t address) {
-        fmt::format_to(out, "{}0x{:x}", before, address);
-        if (!add_file) return;
-        text += '(';
-        add_file(address, text);
-        text += ')';
-    };
     for (std::size_t i = 0; i + kWords <= branches.size(); i += kWords) {
         const Flags flags{branches[i + 2]};
-        add_address(' ', branches[i]);
-        add_address('/', branches[i + 1]);
+        add_place(branches[i], true, text);
+        text += '/';
+        add_place(branches[i + 1], false, text);
         const char prediction = flags.predicted ? 'P' : flags.mispredicted ? 'M' : '-';
         fmt::format_to(out, "/{}/{}/{}/{}/{} ", prediction, flags.in_transaction ? 'X' : '-', flags.aborted ? 'A' : '-',
                        flags.cycles, flags.type_name());

@@ -9,9 +9,10 @@
 
 namespace anyperf::cli {
 
-/// Appends " 0xFROM/0xTO/M/X/A/CYCLES/TYPE " for each branch, the newest first. `add_file` appends the name of the file
-/// that an address is in; null: without files.
+/// Appends "FROM/TO/M/X/A/CYCLES/TYPE " for each branch, the newest first. `add_place` appends an address of one, with
+/// what is before it.
 void append_branches(const perfdata::Numbers& branches,
-                     const std::function<void(std::uint64_t address, std::string& text)>& add_file, std::string& text);
+                     const std::function<void(std::uint64_t address, bool is_source, std::string& text)>& add_place,
+                     std::string& text);
 
 }  // namespace anyperf::cli

@@ -38,19 +38,18 @@ constexpr std::array kNeededBits{
                "record with -W"},
     NeededBits{Field::ins_lat, abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"), "record with -W"},
     NeededBits{Field::brstack, abi::sample("PERF_SAMPLE_BRANCH_STACK"), "record with -b"},
+    NeededBits{Field::brstacksym, abi::sample("PERF_SAMPLE_BRANCH_STACK"), "record with -b"},
     NeededBits{Field::phys_addr, abi::sample("PERF_SAMPLE_PHYS_ADDR"), "record with --phys-data"},
     NeededBits{Field::data_page_size, abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE"), "record with --data-page-size"},
     NeededBits{Field::code_page_size, abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE"), "record with --code-page-size"},
-    NeededBits{Field::uregs, abi::sample("PERF_SAMPLE_REGS_USER"), "record with --call-graph dwarf,raw"},
-    NeededBits{Field::iregs, abi::sample("PERF_SAMPLE_REGS_INTR"), "use perf record --intr-regs"},
-    NeededBits{Field::trace, abi::sample("PERF_SAMPLE_RAW"), "record tracepoints"},
+    NeededBits{Field::uregs, abi::sample("PERF_SAMPLE_REGS_USER"),
+               "record with --user-regs, or --call-graph dwarf,raw"},
+    NeededBits{Field::iregs, abi::sample("PERF_SAMPLE_REGS_INTR"), "record with --intr-regs"},
 };
 
 /// Fields of perf 6.1 that are not printed.
-constexpr std::array<std::string_view, 15> kUnserved{"brstacksym", "brstackoff",  "brstackinsn", "brstackinsnlen",
-                                                     "callindent", "insn",        "insnlen",     "flags",
-                                                     "synth",      "metric",      "bpf-output",  "ipc",
-                                                     "tod",        "machine_pid", "vcpu"};
+constexpr std::array<std::string_view, 7> kUnserved{"brstackoff", "brstackinsn", "brstackinsnlen", "callindent", "insn",
+                                                    "insnlen",    "tod"};
 
 Error unknown_field(std::string_view name) {
     std::string known;

@@ -38,7 +38,10 @@ enum class Field : std::uint8_t {
     misc,
     ins_lat,
     uregs,
-    iregs
+    iregs,
+    brstacksym,
+    flags,
+    nothing  ///< what samples of no recording here have
 };
 
 struct FieldName {
@@ -70,6 +73,14 @@ inline constexpr std::array kFieldNames{
     FieldName{"ins_lat", Field::ins_lat},
     FieldName{"uregs", Field::uregs},
     FieldName{"iregs", Field::iregs},
+    FieldName{"brstacksym", Field::brstacksym},
+    FieldName{"flags", Field::flags},
+    FieldName{"synth", Field::nothing},
+    FieldName{"metric", Field::nothing},
+    FieldName{"bpf-output", Field::nothing},
+    FieldName{"ipc", Field::nothing},
+    FieldName{"machine_pid", Field::nothing},
+    FieldName{"vcpu", Field::nothing},
 };
 
 /// A set of fields. Their order in the line is fixed.

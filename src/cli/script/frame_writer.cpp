@@ -51,6 +51,14 @@ FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
     return place;
 }
 
+FramePlace FrameWriter::place(std::uint64_t address, analysis::SpaceId space) {
+    Place found = place_of({address, space, RawFrame::user, false, false}, true);
+    if (!found.dso) found = place_of({address, space, RawFrame::kernel, false, false}, true);
+    std::string name = name_of(found);
+    if (found.symbol) fmt::format_to(std::back_inserter(name), "+0x{:x}", found.address - found.symbol->start);
+    return {std::move(name), found.dso ? found.dso->path() : "[unknown]"};
+}
+
 // Each pass touches the memory that the one before has asked for: the slot of a frame, its form, its text.
 void FrameWriter::look_up_announced() {
     announced_version_ = texts_.version();

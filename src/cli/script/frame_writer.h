@@ -19,6 +19,12 @@
 
 namespace anyperf::cli {
 
+/// Where an address is: its function with the offset in it, and its file; "[unknown]" if that is not known.
+struct FramePlace {
+    std::string name;
+    std::string file;
+};
+
 /// Frames are named while the records are read, with the maps of that moment. A process that replaces a map gets a new
 /// space (analysis/processes.h), so the kept text of a frame stays right. A frame that no map has is not kept: a map
 /// may be added there. The space of the kernel has no versions.
@@ -45,6 +51,9 @@ class FrameWriter {
             return append(frame.key, fields, text);
         texts_.append(texts_.form(frame.form), frame.key.address, text);
     }
+
+    /// An address without a frame's text: that of a branch.
+    FramePlace place(std::uint64_t address, analysis::SpaceId space);
 
   private:
     struct Place;

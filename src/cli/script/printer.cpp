@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::size_t kBuffer = 256 << 10;
 constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::size_t kFlagsWidth = 24;  // of what only decoded hardware traces have (perf_sample__fprintf_flags())
 
 /// "00" to "99".
 constexpr std::array kPairs = [] {
@@ -133,6 +134,7 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
     print_head(sample, event, fields);
     const auto out = std::back_inserter(buffer_);
     if (fields.has(Field::trace)) traces_.append(sample, event, buffer_);
+    if (fields.has(Field::flags)) buffer_.append(kFlagsWidth, ' ');
     if (fields.has(Field::addr)) fmt::format_to(out, "{:>16x}", sample.addr);
     if (fields.has(Field::data_src)) print_data_source(sample.data_source);
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
@@ -150,7 +152,8 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
         }
     }
     if (fields.has(Field::iregs) || fields.has(Field::uregs)) print_registers(sample, event, fields);
-    if (fields.has(Field::brstack)) print_branches(recorded, fields);
+    for (const Field form : {Field::brstack, Field::brstacksym})
+        if (fields.has(form)) print_branches(recorded, fields, form);
     if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
     if (fields.has(Field::data_page_size)) buffer_ += ' ' + profile::page_size_text(sample.data_page_size);
     if (fields.has(Field::code_page_size)) buffer_ += ' ' + profile::page_size_text(sample.code_page_size);
@@ -364,16 +367,18 @@ void ScriptPrinter::print_registers(const perfdata::Sample& sample, std::size_t 
         append_registers(sample.user_abi, attr.sample_regs_user, sample.user_registers, x86, buffer_);
 }
 
-// Addresses of branches are those of the process, as in perf; with `dso` each has its file.
-void ScriptPrinter::print_branches(const perfdata::Sample& sample, const Fields& fields) {
-    if (!fields.has(Field::dso)) return append_branches(sample.branches, nullptr, buffer_);
+// Addresses are those of the process; with `dso` each has its file. Before a name perf has no blank.
+void ScriptPrinter::print_branches(const perfdata::Sample& sample, const Fields& fields, Field form) {
     const analysis::SpaceId space = processes_.space(sample.pid);
     append_branches(
         sample.branches,
-        [&](std::uint64_t address, std::string& text) {
-            const auto* map = processes_[space].find(address);
-            if (!map) map = processes_.kernel().find(address);
-            text += map ? std::string_view{map->dso->path()} : "[unknown]";
+        [&](std::uint64_t address, bool is_source, std::string& text) {
+            const FramePlace place = frames_.place(address, space);
+            if (form == Field::brstacksym)
+                text += place.name;
+            else
+                fmt::format_to(std::back_inserter(text), "{}0x{:x}", is_source ? " " : "", address);
+            if (fields.has(Field::dso)) fmt::format_to(std::back_inserter(text), "({})", place.file);
         },
         buffer_);
 }

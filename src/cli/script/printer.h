@@ -10,7 +10,7 @@
 #include "analysis/jit_code.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
-#include "analysis/trace_texts.h"
+#include "analysis/tracing/trace_texts.h"
 #include "cli/output/output.h"
 #include "cli/script/admission.h"
 #include "cli/script/fields.h"
@@ -86,7 +86,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
     void print_registers(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
-    void print_branches(const perfdata::Sample& sample, const Fields& fields);
+    void print_branches(const perfdata::Sample& sample, const Fields& fields, Field form);
     void print_data_source(std::uint64_t data_source);
     void print_mode(std::uint16_t misc);
     void make_event_text(std::uint64_t period, std::size_t event, const Fields& fields);

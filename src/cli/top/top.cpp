@@ -20,6 +20,8 @@
 #include "cli/command/command_words.h"
 #include "cli/command/target_options.h"
 #include "cli/command/waiting.h"
+#include "cli/option_checks.h"
+#include "cli/reading/sample_filters.h"
 #include "cli/record/options.h"
 #include "cli/recording.h"
 #include "cli/top/live_profile.h"
@@ -39,20 +41,53 @@ constexpr std::size_t kMostMessages = 64 << 10;         // bytes that are kept o
 constexpr std::size_t kStdioRows = 20;
 
 /// Options of `record` that make no sense without a file, or whose letter means something else here.
-constexpr std::array kNotHere{"--output",        "--compress",       "--compression-level", "--max-size",
-                              "--exact",         "--quiet",          "--verbose",           "--dry-run",
-                              "--filter",        "--exclude-perf",   "--sample-cpu",        "--sample-identifier",
-                              "--phys-data",     "--data-page-size", "--code-page-size",    "--namespaces",
-                              "--no-bpf-event",  "--delay",          "--control",           "--clockid",
-                              "--data",          "--weight",         "--branch-any",        "--branch-filter",
-                              "--switch-events", "--overwrite",      "--switch-output",     "--switch-max-files",
-                              "--off-cpu",       "--threads"};
+constexpr std::array kNotHere{"--output",
+                              "--compress",
+                              "--compression-level",
+                              "--max-size",
+                              "--exact",
+                              "--quiet",
+                              "--verbose",
+                              "--dry-run",
+                              "--filter",
+                              "--exclude-perf",
+                              "--sample-cpu",
+                              "--sample-identifier",
+                              "--phys-data",
+                              "--data-page-size",
+                              "--code-page-size",
+                              "--namespaces",
+                              "--no-bpf-event",
+                              "--delay",
+                              "--control",
+                              "--clockid",
+                              "--data",
+                              "--weight",
+                              "--branch-any",
+                              "--branch-filter",
+                              "--switch-events",
+                              "--overwrite",
+                              "--switch-output",
+                              "--switch-max-files",
+                              "--off-cpu",
+                              "--threads",
+                              "--transaction",
+                              "--user-regs",
+                              "--intr-regs",
+                              "--stat",
+                              "--no-samples",
+                              "--all-cgroups",
+                              "--aio"};
 
 struct Options {
     record::Options recording;
     std::vector<CLI::Option*> forwarded;  ///< those of `record`
     std::vector<std::string> command;
     std::vector<std::string> keys{"comm", "dso", "symbol"};
+    FilterOptions filters;
+    double percent_limit = 0.0;
+    bool sample_counts = false;  ///< -n
+    bool periods = false;
     double delay = 2.0;
     std::size_t entries = kStdioRows;
     std::uint64_t iterations = 0;  ///< 0: no limit
@@ -223,12 +258,12 @@ Result<int> run_top(Options& options, Output& out) {
         !options.stdio && options.iterations == 0 && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
     TRY(record::check(options.recording));
     auto keys = TRY(profile::keys_named(options.keys));
-    top::ViewOptions view{.keys = std::move(keys),
-                          .children = options.recording.sampling.call_graph != recording::CallGraph::none,
-                          .hide_kernel = options.hide_kernel,
-                          .hide_user = options.hide_user,
-                          .delay_ms = static_cast<std::uint64_t>(options.delay * 1000.0),
-                          .paths = default_symbol_paths()};
+    top::ViewOptions view {
+        .keys = std::move(keys), .children = options.recording.sampling.call_graph != recording::CallGraph::none,
+        .hide_kernel = options.hide_kernel, .hide_user = options.hide_user, .sample_counts = options.sample_counts,
+        .periods = options.periods, .percent_limit = options.percent_limit, .filter = TRY(filters_of(options.filters))
+        .samples, .delay_ms = static_cast<std::uint64_t>(options.delay * 1000.0), .paths = default_symbol_paths()
+    };
     const auto wants = [&](profile::Key key) { return std::ranges::find(view.keys, key) != view.keys.end(); };
     unwind::Unwinder unwinder{default_symbol_paths()};
     const analysis::ReadOptions reading{.call_chains = view.children,
@@ -272,6 +307,17 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("--iterations", options.iterations, "N: print N tables, then end")
         ->type_name("")
         ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
+    verb.add_flag("-n,--show-nr-samples", options.sample_counts, "show the number of samples");
+    verb.add_flag("--show-total-period", options.periods, "show the weight of each row");
+    verb.add_option("--percent-limit", options.percent_limit, "PERCENT: leave out rows with a smaller share")
+        ->check(check_percent)
+        ->type_name("");
+    const auto add_names = [&](const char* names, std::vector<std::string>& to, const char* text) {
+        verb.add_option(names, to, text)->delimiter(',')->allow_extra_args(false)->type_name("");
+    };
+    add_names("--comms", options.filters.comms, "COMM,…: only samples of these commands");
+    add_names("--dsos", options.filters.dsos, "FILE,…: only samples in these files");
+    add_names("--symbols", options.filters.symbols, "SYMBOL,…: only samples in these functions");
     verb.add_flag("--stdio", options.stdio, "print tables instead of using the terminal");
 }
 
@@ -284,7 +330,7 @@ VerbAction declare(CLI::App& verb) {
         record::Options& recording = options->recording;
         // Without a target that is the whole machine, as for `perf top`.
         options->by_default = recording.command.empty() && recording.pids.empty() && recording.tids.empty() &&
-                              !recording.is_cpu_wide() && recording.cpu_list.empty();
+                              !recording.is_cpu_wide() && recording.cpu_list.empty() && recording.user.empty();
         if (options->by_default) recording.system_wide = true;
         return run_top(*options, out);
     };

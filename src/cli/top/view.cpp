@@ -103,6 +103,7 @@ View::View(ViewOptions options)
 void View::show(profile::Profile profile) {
     if (paused_) return;
     profile_ = std::move(profile);
+    if (!options_.filter.admits_all()) admitted_ = admitted_by(options_.filter, profile_);
     events_.clear();
     for (std::uint32_t i = 0; i < profile_.events.size(); ++i)
         if (!profile_.events[{i}].name.starts_with("dummy")) events_.push_back(i);
@@ -113,6 +114,7 @@ void View::show(profile::Profile profile) {
 bool View::shows(const Row& row) const {
     const bool kernel = profile_.locations[row.place].kernel;
     if (kernel ? options_.hide_kernel : options_.hide_user) return false;
+    if (share(options_.children ? row.total : row.self, rows_.weight) < options_.percent_limit) return false;
     if (filter_.empty()) return true;
     return std::ranges::any_of(keys_, [&](profile::Key key) { return key_text(profile_, key, row).contains(filter_); });
 }
@@ -122,7 +124,10 @@ void View::sum_up() {
     rows_ = {};
     if (events_.empty()) return;
     rows_ = profile::sum_up(profile_, event(),
-                            {.keys = keys_, .children = options_.children, .keep_samples = options_.children});
+                            {.keys = keys_,
+                             .children = options_.children,
+                             .keep_samples = options_.children,
+                             .admitted = options_.filter.admits_all() ? nullptr : &admitted_});
     std::erase_if(rows_.rows, [this](const Row& row) { return !shows(row); });
     select(selected_);
 }
@@ -290,6 +295,8 @@ std::vector<std::size_t> View::column_widths(std::size_t first, std::size_t coun
 
 std::string View::title(const std::vector<std::size_t>& widths) const {
     std::string text = options_.children ? "Children     Self" : "Overhead";
+    if (options_.sample_counts) text += "       Samples";
+    if (options_.periods) text += "        Period";
     for (std::size_t i = 0; i < keys_.size(); ++i)
         fmt::format_to(std::back_inserter(text), "  {:<{}}", title_of(keys_[i]), i + 1 < keys_.size() ? widths[i] : 0);
     return text;
@@ -298,6 +305,8 @@ std::string View::title(const std::vector<std::size_t>& widths) const {
 std::string View::row_text(const Row& row, const std::vector<std::size_t>& widths) const {
     std::string text = fmt::format("{:>7.2f}%", share(options_.children ? row.total : row.self, rows_.weight));
     if (options_.children) fmt::format_to(std::back_inserter(text), " {:>7.2f}%", share(row.self, rows_.weight));
+    if (options_.sample_counts) fmt::format_to(std::back_inserter(text), "  {:>12}", row.samples);
+    if (options_.periods) fmt::format_to(std::back_inserter(text), "  {:>12}", row.self);
     for (std::size_t i = 0; i < keys_.size(); ++i)
         fmt::format_to(std::back_inserter(text), "  {:<{}}", key_text(profile_, keys_[i], row),
                        i + 1 < keys_.size() ? widths[i] : 0);

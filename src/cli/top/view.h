@@ -11,6 +11,7 @@
 #include "annotation/source_text.h"
 #include "profile/profile.h"
 #include "profile/rows.h"
+#include "profile/sample_filter.h"
 #include "symbols/dso.h"
 
 namespace anyperf::cli::top {
@@ -33,6 +34,9 @@ struct ViewOptions {
     std::vector<profile::Key> keys{profile::Key::comm, profile::Key::dso, profile::Key::symbol};
     bool children = false;  ///< call chains are recorded: totals and callers can be shown
     bool hide_kernel = false, hide_user = false;
+    bool sample_counts = false, periods = false;  ///< columns
+    double percent_limit = 0.0;                   ///< rows with a smaller share are left out
+    profile::SampleFilter filter{};               ///< other samples are left out, and count as a part of the whole
     std::uint64_t delay_ms = 2000;
     symbols::SymbolPaths paths;
 };
@@ -86,6 +90,7 @@ class View {
     profile::Profile profile_;
     profile::Rows rows_;                 // of the event, filtered
     std::vector<profile::Key> keys_;     // of the table now
+    std::vector<bool> admitted_;         // samples of the profile, if there is a filter
     std::vector<std::uint32_t> events_;  // of the profile, without those that only record names and maps
     std::size_t event_ = 0;              // index in events_
     std::size_t selected_ = 0, first_ = 0, page_ = 1;

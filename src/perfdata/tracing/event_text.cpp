@@ -336,25 +336,26 @@ void append_event_text(const PrintFormat& print, const RawEvent& event, const Fi
     Printer{print, event, find_place, text}.print();
 }
 
+void append_field(const RawEvent& event, const EventField& field, std::string& text) {
+    if (!field.is_array) return append_number(field, event.number(field), text);
+    if (const std::string_view chars = event.text(field); field.is_text && is_printable(chars)) {
+        text += chars;
+        return;
+    }
+    text += "ARRAY[";
+    const Bytes bytes = event.bytes(field);
+    for (std::size_t k = 0; k < bytes.size(); ++k)
+        fmt::format_to(std::back_inserter(text), "{}{:02x}", k == 0 ? "" : ", ", std::to_integer<unsigned>(bytes[k]));
+    text += ']';
+}
+
 void append_event_fields(const RawEvent& event, std::string& text) {
     const EventFormat& format = event.format();
     for (std::size_t i = format.first_own; i < format.fields.size(); ++i) {
-        const EventField& field = format.fields[i];
         text += ' ';
-        text += field.name;
+        text += format.fields[i].name;
         text += '=';
-        if (!field.is_array) {
-            append_number(field, event.number(field), text);
-        } else if (const std::string_view chars = event.text(field); field.is_text && is_printable(chars)) {
-            text += chars;
-        } else {
-            text += "ARRAY[";
-            const Bytes bytes = event.bytes(field);
-            for (std::size_t k = 0; k < bytes.size(); ++k)
-                fmt::format_to(std::back_inserter(text), "{}{:02x}", k == 0 ? "" : ", ",
-                               std::to_integer<unsigned>(bytes[k]));
-            text += ']';
-        }
+        append_field(event, format.fields[i], text);
     }
 }
 

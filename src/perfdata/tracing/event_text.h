@@ -22,6 +22,9 @@ using FindKernelPlace = std::function<std::optional<KernelPlace>(std::uint64_t a
 void append_event_text(const PrintFormat& print, const RawEvent& event, const FindKernelPlace& find_place,
                        std::string& text);
 
+/// Appends the value of a field as it is in the sample.
+void append_field(const RawEvent& event, const EventField& field, std::string& text);
+
 /// Appends " name=value" for each of the event's own fields.
 void append_event_fields(const RawEvent& event, std::string& text);
 

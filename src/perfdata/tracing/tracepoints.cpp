@@ -33,4 +33,15 @@ bool Tracepoints::append(std::uint64_t id, Bytes raw, std::string& text) {
     return true;
 }
 
+const EventFormat* Tracepoints::format(std::uint64_t id) const {
+    const auto at = events_.find(id);
+    return at == events_.end() ? nullptr : &at->second.format;
+}
+
+void Tracepoints::append_field(std::uint64_t id, Bytes raw, std::string_view field, std::string& text) const {
+    const EventFormat* const known = format(id);
+    const EventField* const found = known ? known->find(field) : nullptr;
+    if (found) perfdata::append_field(RawEvent{*known, raw, foreign_}, *found, text);
+}
+
 }  // namespace anyperf::perfdata

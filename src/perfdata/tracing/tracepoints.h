@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "perfdata/cursor.h"
@@ -21,6 +22,12 @@ class Tracepoints {
     /// Appends the text of a sample's raw bytes. False, and nothing appended, if the recording has no format of the
     /// tracepoint. `id` is its number, the attr's config.
     bool append(std::uint64_t id, Bytes raw, std::string& text);
+
+    /// The format of a tracepoint; null if the recording does not have it.
+    const EventFormat* format(std::uint64_t id) const;
+
+    /// Appends the value of a field of a sample as it is there. Nothing if the tracepoint has no such field.
+    void append_field(std::uint64_t id, Bytes raw, std::string_view field, std::string& text) const;
 
     bool empty() const { return events_.empty(); }
 

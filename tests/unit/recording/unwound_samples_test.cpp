@@ -13,7 +13,7 @@
 #include "abi/sample_bits.h"
 #include "perfdata/sample_layout.h"
 #include "perfdata/writer/byte_writer.h"
-#include "recording/existing_processes.h"
+#include "recording/existing/processes.h"
 
 namespace anyperf::recording {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/processes.h"
 #include "perfdata/reader.h"
@@ -21,16 +22,23 @@ class TraceTexts {
     /// if the recording lacks the tracepoint's format.
     void append(const perfdata::Sample& sample, std::size_t event, std::string& text);
 
+    /// Appends the values of fields (ReadOptions::trace_fields), each with profile::kFieldEnd after it. A value is
+    /// empty if the sample's event does not have the field.
+    void append_fields(const perfdata::Sample& sample, std::size_t event, const std::vector<std::string>& fields,
+                       std::string& text);
+
     /// Whether all events of the recording are tracepoints. Events of a pipe become known while it is read.
     bool only_tracepoints() const;
 
   private:
+    perfdata::Tracepoints& tracepoints();
     std::optional<perfdata::KernelPlace> find(std::uint64_t address);
 
     const perfdata::Reader& reader_;
     const Processes& processes_;
     symbols::Dsos& dsos_;
     std::optional<perfdata::Tracepoints> tracepoints_;  // from the first sample on
+    std::string whole_;                                 // what the tracepoint says
 };
 
 }  // namespace anyperf::analysis

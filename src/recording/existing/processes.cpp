@@ -1,4 +1,4 @@
-#include "recording/existing_processes.h"
+#include "recording/existing/processes.h"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// existing_processes.h: makes records of what existed before the events were opened, from /proc and as perf makes them:
+// processes.h: makes records of what existed before the events were opened, from /proc and as perf makes them:
 // names, parents and mappings of processes, and the kernel's text and modules. Their times are 0, so readers process
 // them before all others.
 //
