@@ -45,7 +45,7 @@ DetailId Details::of(const perfdata::Sample& sample, std::size_t event) {
     keep(Part::physical_address, &profile::Detail::physical_address, sample.physical_address);
     keep(Part::page_sizes, &profile::Detail::data_page_size, sample.data_page_size);
     keep(Part::page_sizes, &profile::Detail::code_page_size, sample.code_page_size);
-    keep(Part::time, &profile::Detail::time, sample.time - sample.time % profile::kTimeQuantum);
+    keep(Part::time, &profile::Detail::time, sample.time - sample.time % options_.time_quantum);
     keep(Part::transaction, &profile::Detail::transaction, sample.transaction);
     keep(Part::latencies, &profile::Detail::instruction_latency, sample.instruction_latency);
     keep(Part::latencies, &profile::Detail::stage_cycles, sample.stage_cycles);

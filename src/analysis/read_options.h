@@ -27,13 +27,14 @@ struct ReadOptions {
     /// Fields of tracepoints, with Part::trace_fields: "prev_comm", of one tracepoint only
     /// "sched:sched_switch.prev_comm", and as in the sample, not as the tracepoint prints it, "prev_state/raw".
     std::vector<std::string> trace_fields{};
-    bool traces_of_tracepoints = false;  ///< keep Part::trace if all events are tracepoints
-    bool branches = false;               ///< each branch of a sample is a sample of its own, at its target
-    bool by_weight = false;              ///< the period of a sample is its weight, as in `perf report --mem-mode`
-    SourceOptions source{};              ///< what is asked of DWARF
-    bool no_interpreter = false;         ///< stacks of Python functions lack the frames of the interpreter
-    bool times = false;                  ///< and each sample as a row of its own, in time order
-    symbols::SymbolPaths paths;          ///< where the mapped files and their names are
+    std::uint64_t time_quantum = profile::kTimeQuantum;  ///< with Part::time
+    bool traces_of_tracepoints = false;                  ///< keep Part::trace if all events are tracepoints
+    bool branches = false;        ///< each branch of a sample is a sample of its own, at its target
+    bool by_weight = false;       ///< the period of a sample is its weight, as in `perf report --mem-mode`
+    SourceOptions source{};       ///< what is asked of DWARF
+    bool no_interpreter = false;  ///< stacks of Python functions lack the frames of the interpreter
+    bool times = false;           ///< and each sample as a row of its own, in time order
+    symbols::SymbolPaths paths;   ///< where the mapped files and their names are
     /// Not owned. Null: a copied stack gives the sample's own address only.
     symbols::StackUnwinder* unwinder = nullptr;
 

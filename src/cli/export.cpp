@@ -164,6 +164,7 @@ VerbAction declare(CLI::App& verb) {
     declare_filters(verb, "cCdS", options->filters);
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
+    declare_kallsyms(verb, options->symbols);
     return [options](Output& out) { return export_profile(*options, out); };
 }
 

@@ -36,6 +36,13 @@ void declare_symbol_options(CLI::App& verb, SymbolOptions& options) {
                   "get files that are not here from debuginfod servers: =URL, or those of DEBUGINFOD_URLS");
 }
 
+void declare_kallsyms(CLI::App& verb, SymbolOptions& options) {
+    verb.add_option("--kallsyms", options.kallsyms,
+                    "the kernel's names are those of this file: a copy of /proc/kallsyms of the recorded machine")
+        ->check(CLI::ExistingFile)
+        ->type_name("FILE");
+}
+
 void declare_no_interpreter(CLI::App& verb, bool& option) {
     verb.add_flag("--no-interpreter", option,
                   "show Python functions without the frames of the interpreter that runs them");
@@ -51,6 +58,10 @@ void declare_always(CLI::App& verb, const std::string& names, bool takes_value) 
 Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out) {
     symbols::SymbolPaths paths = default_symbol_paths();
     paths.root = options.root;
+    if (!options.kallsyms.empty()) {
+        paths.kallsyms = options.kallsyms;
+        paths.kernel_notes.clear();  // the file is of whichever kernel the user says
+    }
     if (options.servers.empty()) return paths;
     const auto note = [&out](const std::string& what) { out.note(fmt::format("anyperf: fetching {}\n", what)); };
     paths.debuginfod =

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "analysis/read_profile.h"
 #include "analysis/tracing/trace_fields.h"
+#include "cli/command/target_options.h"
 #include "cli/option_checks.h"
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
@@ -53,8 +55,8 @@ struct Options {
     bool groups = true;
     bool hierarchy = false;
     bool skip_empty = true;
+    std::string time_quantum;     ///< --time-quantum
     std::string ignored_callees;  ///< --ignore-callees
-    std::string time_quantum;
     bool branches = false;
     bool by_weight = false;
     bool no_interpreter = false;
@@ -323,6 +325,20 @@ Result<void> ignore_callees(const std::string& expression, profile::Profile& pro
     return {};
 }
 
+/// "100ms", as perf has it: s, ms, us or ns.
+Result<std::uint64_t> quantum_of(const std::string& text) {
+    constexpr std::array<std::pair<std::string_view, std::uint64_t>, 4> kUnits{
+        {{"ns", 1}, {"us", 1000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
+    for (const auto& [unit, ns] : kUnits) {
+        if (!text.ends_with(unit)) continue;
+        const auto number = whole_number(std::string_view{text}.substr(0, text.size() - unit.size()));
+        if (number && *number != 0 && *number < ~std::uint64_t{0} / ns) return *number * ns;
+        break;
+    }
+    return std::unexpected(
+        bad_option("--time-quantum " + text, "it is not a time above 0", "give a number with s, ms, us or ns: 10ms"));
+}
+
 /// --header and the like. Returns whether that is all.
 Result<bool> print_head(const Options& options, Output& out) {
     if (!options.head.any()) return false;
@@ -355,6 +371,7 @@ Result<int> report(const Options& given, Output& out) {
     analysis::ReadOptions wanted = reading(options, table.rows);
     wanted.paths = paths;
     wanted.trace_fields = fields;
+    if (!options.time_quantum.empty()) wanted.time_quantum = TRY(quantum_of(options.time_quantum));
     wanted.unwinder = &unwinder;
     filters.add_to(wanted);
     analysis::ReadProfile read = TRY(analysis::read_profile(options.input, wanted));
@@ -448,6 +465,8 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--mmaps", options->lists.maps, "the same with what each has mapped");
     verb.add_flag("-T,--threads", options->thread_counts,
                   "print the counts of the threads that ended, too (record -s)");
+    verb.add_option("--time-quantum", options->time_quantum, "with the key time: steps of 10ms, 1s, … (default: 100ms)")
+        ->type_name("TIME");
     verb.add_option("--ignore-callees", options->ignored_callees,
                     "leave out what functions that the regular expression matches have called")
         ->type_name("REGEX");
@@ -463,6 +482,7 @@ VerbAction declare(CLI::App& verb) {
                               "--prefix-strip", "-w,--column-widths"})
         declare_always(verb, names, true);
     declare_symbol_options(verb, options->symbols);
+    declare_kallsyms(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row")
         ->excludes(verb.get_option("--hierarchy"));
     return [options](Output& out) { return report(*options, out); };

@@ -115,6 +115,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about files without names and lost records");
     for (const char* names : {"-f,--force", "-v,--verbose", "--demangle"}) declare_always(verb, names);
     declare_symbol_options(verb, options->symbols);
+    declare_kallsyms(verb, options->symbols);
     return [options](Output& out) { return script(*options, out); };
 }
 

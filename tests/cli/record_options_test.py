@@ -167,6 +167,9 @@ class Fields(Recorder):
             self.assertGreater(len(times), 10)
             self.assertTrue(before <= min(times) and max(times) <= after, (name, before, times[0], times[-1], after))
             self.assert_perf_agrees()
+            for options in ((), ("--ns",)):
+                self.assertEqual(run(ANYPERF, "script", "-i", self.path, "-F", "tod,time,ip", *options).stdout.decode(),
+                                 perf_script(self.path, "-F", "tod,time,ip", *options))
 
     def test_a_cgroup_is_recorded(self):
         result = run(ANYPERF, "record", "--kernel", "-e", "cpu-clock", "-F", "500", "-G", "/", "-o", self.path, "--", self.program, "100000000")

@@ -115,6 +115,16 @@ class Report(Case):
                 self.skipTest("the kernel hides its addresses (kernel.kptr_restrict)")
         self.assert_agrees(path)
 
+    def test_names_of_the_kernel_may_come_from_a_copy(self):
+        path = self.record("-e", "cpu-clock")
+        addresses = sorted({int(line, 16) for line in run("perf", "script", "-i", path, "-F", "ip").stdout.decode().split()})
+        kernel = [address for address in addresses if address >> 63]
+        if not kernel:
+            self.skipTest("no sample is in the kernel")
+        copy = self.file("kallsyms", f"{kernel[0]:016x} T all_of_it\n")
+        for verb, option in (("report", "--json"), ("script", "-Fip,sym"), ("export", "-fcsv")):
+            self.assertIn(b"all_of_it", run(ANYPERF, verb, "-i", path, option, "--kallsyms", copy).stdout)
+
     def test_totals_of_callers_add_up(self):
         path = self.record("-e", "cpu-clock:u", "-g")
         rows = json.loads(report("-i", path, "--json", "-g", "--children").stdout)

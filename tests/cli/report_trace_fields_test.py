@@ -22,7 +22,7 @@ class TraceFields(Recorded):
             self.assert_same(path, "-s", keys)
 
     def test_fields_that_the_text_does_not_name_are_as_in_the_sample(self):
-        self.assert_same(self.record("-e", "raw_syscalls:sys_enter", command="ls /usr"), "-s", "id")
+        self.assert_same(self.record("-e", "raw_syscalls:sys_enter", command="ls -lR /usr/include/linux"), "-s", "id")
 
     def test_events_without_the_field_have_an_empty_one(self):
         path = self.record("-e", "sched:sched_process_exec", "-e", "sched:sched_process_fork", command="ls; ls")

@@ -106,7 +106,7 @@ class Script(Case):
             self.assertEqual([line for line in ours.splitlines() if b"ABI" in line], [line for line in perfs.splitlines() if b"ABI" in line])
 
     def test_fields_of_perf_that_are_not_printed_are_refused_as_such(self):
-        result = run(ANYPERF, "script", "-F", "+brstacksym")
+        result = run(ANYPERF, "script", "-F", "+callindent")
         self.assertEqual(result.returncode, 125)
         self.assertIn(b"a field of perf's", result.stderr)
 

@@ -21,8 +21,7 @@ constexpr std::array kRows{
         "anyperf export -f html makes a page to click through"},
     Row{"report", "--pretty --raw-trace", "tracepoints are shown by their print format", "see script -F trace"},
     Row{"report", "--samples --total-cycles --show-ref-call-graph --show-on-off-events", "report has no such view", ""},
-    Row{"report", "--time-quantum", "the key time has steps of 100 ms", ""},
-    Row{"report", "--ns", "times in reports have steps of 100 ms", "use script --ns"},
+    Row{"report", "--ns", "times in reports have microseconds", "use script --ns"},
     // Records as they are.
     Row{"report script annotate", "-D --dump-raw-trace --dump-unsorted-raw-trace --disable-order",
         "records are not printed byte by byte", "use script with --show-task-events and --show-mmap-events"},
@@ -38,8 +37,8 @@ constexpr std::array kRows{
     Row{"annotate", "--objdump", "instructions are disassembled by anyperf itself", ""},
     Row{"record", "--clang-path --clang-opt", "there are no BPF scriptlets", ""},
     // Symbols.
-    Row{"record report script annotate", "-k --vmlinux", "the kernel's names come from /proc/kallsyms", ""},
-    Row{"report script", "--kallsyms", "the kernel's names come from /proc/kallsyms", ""},
+    Row{"record report script annotate", "-k --vmlinux", "the kernel's names come from /proc/kallsyms",
+        "report and script take those of another machine with --kallsyms"},
     Row{"report annotate", "-m --modules", "modules have their names from /proc/kallsyms", ""},
     Row{"report", "--no-demangle", "names are demangled; -F and --json have no others", ""},
     Row{"script annotate", "--no-demangle --demangle-kernel", "names are demangled; -F and --json have no others", ""},
@@ -66,8 +65,8 @@ constexpr std::array kRows{
     // What has changed.
     Row{"diff", "--cycles-hist --stream", "branches are not compared", "use report -b for each recording"},
     Row{"diff", "-D --dump-raw-trace", "records are not printed byte by byte", ""},
-    Row{"diff top", "--kallsyms -m --modules -k --vmlinux --ignore-vmlinux",
-        "the kernel's names come from /proc/kallsyms", ""},
+    Row{"diff top", "-m --modules -k --vmlinux --ignore-vmlinux", "the kernel's names come from /proc/kallsyms", ""},
+    Row{"top", "--kallsyms", "the kernel's names come from /proc/kallsyms", ""},
     // While programs run.
     Row{"top", "-b --branch-any -j --branch-filter", "top shows no branches", "use record -b and report -b"},
     Row{"top", "--percentage -f --count-filter", "the heaviest rows come first", "use -E for the number of rows"},

@@ -191,6 +191,7 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("WAY");
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
+    declare_kallsyms(verb, options->symbols);
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");
     for (const char* names : {"-f,--force", "-v,--verbose"}) declare_always(verb, names);
     verb.add_flag("--json", options->json, "print an array with an object for each row");

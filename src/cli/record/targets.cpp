@@ -54,11 +54,15 @@ Result<std::vector<pid_t>> Targets::tasks(pid_t command) {
     std::vector<pid_t> threads;
     for (const pid_t process : options_.pid_numbers) {
         const auto own = kernel_.threads_of(process);
-        if (own.empty())
+        // Those of a user were only found.
+        if (own.empty() && options_.user.empty())
             return std::unexpected(Error{fmt::format("cannot record process {}", process), "there is no such process",
                                          "give the id of one that runs (see `ps -e`)"});
         std::ranges::copy(own, std::back_inserter(threads));
     }
+    if (threads.empty())
+        return std::unexpected(Error{fmt::format("cannot record the user {}", options_.user),
+                                     "the processes of this user have ended", "start one first; or record with -a"});
     return threads;
 }
 

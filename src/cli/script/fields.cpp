@@ -48,8 +48,8 @@ constexpr std::array kNeededBits{
 };
 
 /// Fields of perf 6.1 that are not printed.
-constexpr std::array<std::string_view, 7> kUnserved{"brstackoff", "brstackinsn", "brstackinsnlen", "callindent", "insn",
-                                                    "insnlen",    "tod"};
+constexpr std::array<std::string_view, 6> kUnserved{"brstackoff", "brstackinsn", "brstackinsnlen",
+                                                    "callindent", "insn",        "insnlen"};
 
 Error unknown_field(std::string_view name) {
     std::string known;
@@ -111,13 +111,18 @@ Result<ChosenFields> ChosenFields::parse(const std::vector<std::string>& texts) 
     return chosen;
 }
 
+bool ChosenFields::names(Field field) const {
+    return all_.added.has(field) ||
+           std::ranges::any_of(by_type_, [&](const auto& choice) { return choice.second.added.has(field); });
+}
+
 // In pipe mode the events are not known yet, and nothing is said.
 Result<void> ChosenFields::check(const perfdata::Reader& reader) const {
+    if (names(Field::tod) && !reader.is_pipe() && reader.facts().wall_clock_ns == 0)
+        return std::unexpected(Error{"cannot print 'tod'", "the recording does not say when its clock had which time",
+                                     "leave it out; or record with -k monotonic"});
     for (const NeededBits& each : kNeededBits) {
-        const bool named = all_.added.has(each.field) || std::ranges::any_of(by_type_, [&](const auto& choice) {
-                               return choice.second.added.has(each.field);
-                           });
-        if (!named || analysis::some_event_has(reader, each.bits)) continue;
+        if (!names(each.field) || analysis::some_event_has(reader, each.bits)) continue;
         const auto row = std::ranges::find(kFieldNames, each.field, &FieldName::field);
         return std::unexpected(Error{fmt::format("cannot print '{}'", row->name), "no sample of the recording has it",
                                      fmt::format("leave it out; or {}", each.fix)});

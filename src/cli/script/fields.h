@@ -41,6 +41,7 @@ enum class Field : std::uint8_t {
     iregs,
     brstacksym,
     flags,
+    tod,
     nothing  ///< what samples of no recording here have
 };
 
@@ -75,6 +76,7 @@ inline constexpr std::array kFieldNames{
     FieldName{"iregs", Field::iregs},
     FieldName{"brstacksym", Field::brstacksym},
     FieldName{"flags", Field::flags},
+    FieldName{"tod", Field::tod},
     FieldName{"synth", Field::nothing},
     FieldName{"metric", Field::nothing},
     FieldName{"bpf-output", Field::nothing},
@@ -116,6 +118,7 @@ class ChosenFields {
         Fields added, removed;
     };
     static Result<Choice> choice_of(std::string_view list);
+    bool names(Field field) const;
 
     Choice all_;                               // of types without a choice of their own
     std::map<std::uint32_t, Choice> by_type_;  // by attr.type

@@ -13,6 +13,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <ctime>
 #include <iterator>
 #include <utility>
 
@@ -139,7 +140,9 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
     if (fields.has(Field::data_src)) print_data_source(sample.data_source);
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
     if (fields.has(Field::ins_lat)) fmt::format_to(out, "{:>16}", sample.instruction_latency);
-    if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
+    // Without an address of its own the file may be that of the branches.
+    const bool of_branches = fields.has(Field::brstack) || fields.has(Field::brstacksym);
+    if (fields.has(Field::ip) || fields.has(Field::sym) || (fields.has(Field::dso) && !of_branches)) {
         const analysis::SpaceId space = task_space_;
         if (has_chain(event)) {
             buffer_ += '\n';
@@ -175,6 +178,7 @@ void ScriptPrinter::print_task_and_time(const perfdata::Sample& sample, const Fi
     if (fields.has(Field::cpu))
         fmt::format_to(std::back_inserter(buffer_), "[{:03}] ", static_cast<std::int32_t>(sample.cpu));
     if (fields.has(Field::misc)) print_mode(sample.misc);
+    if (fields.has(Field::tod)) print_time_of_day(sample.time);
     if (fields.has(Field::time)) print_time(sample.time);
 }
 
@@ -391,6 +395,20 @@ void ScriptPrinter::append_number(std::uint64_t number, std::size_t width, std::
     const auto size = static_cast<std::size_t>(end - text) - kMostDigits;
     const std::size_t shown = std::max(size, width);
     to.append(end - shown, shown);
+}
+
+/// The wall clock in the zone of this process, as in perf (tod_scnprintf()).
+void ScriptPrinter::print_time_of_day(std::uint64_t time_ns) {
+    const perfdata::Facts& facts = reader_.facts();
+    const std::uint64_t now = facts.wall_clock_ns + (time_ns - facts.clock_ns);
+    const auto seconds = static_cast<std::time_t>(now / kSecond);
+    std::tm parts{};
+    char text[32] = {};
+    if (::localtime_r(&seconds, &parts)) std::strftime(text, sizeof text, "%F %H:%M:%S", &parts);
+    if (options_.nanoseconds)
+        fmt::format_to(std::back_inserter(buffer_), "{}.{:09} ", text, now % kSecond);
+    else
+        fmt::format_to(std::back_inserter(buffer_), "{}.{:06} ", text, now % kSecond / 1000);
 }
 
 /// Seconds with six or nine decimals, "%12s: " or "%16s: " in all.

@@ -93,6 +93,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     /// `width`: at most 20.
     static void append_number(std::uint64_t number, std::size_t width, std::string& to);
     void print_time(std::uint64_t time_ns);
+    void print_time_of_day(std::uint64_t time_ns);
 
     const perfdata::Reader& reader_;
     Output& out_;

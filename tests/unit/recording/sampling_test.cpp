@@ -88,5 +88,29 @@ TEST(Sampling, CopiedStacksReplaceTheUsersPartOfCallChains) {
     EXPECT_NE(sampled[0].event.attr.sample_regs_user, 0U);
 }
 
+TEST(Sampling, RegistersAreAddedToThoseThatCopiedStacksNeed) {
+    SamplingOptions options;
+    options.user_registers = 1 << 8;
+    options.interrupt_registers = 3;
+    const auto plain = sampled_events({group_of({abi::kTypeSoftware})}, options);
+    EXPECT_EQ(plain[0].event.attr.sample_regs_user, 1U << 8);
+    EXPECT_EQ(plain[0].event.attr.sample_regs_intr, 3U);
+    constexpr std::uint64_t kBoth = sample("PERF_SAMPLE_REGS_USER") | sample("PERF_SAMPLE_REGS_INTR");
+    EXPECT_EQ(plain[0].event.attr.sample_type & kBoth, kBoth);
+    options.call_graph = CallGraph::stacks;
+    const auto stacks = sampled_events({group_of({abi::kTypeSoftware})}, options);
+    EXPECT_EQ(stacks[0].event.attr.sample_regs_user, kGeneralRegisters);
+}
+
+TEST(Sampling, EventsWithoutSamplesCountAndReportThreadsThatEnd) {
+    SamplingOptions options;
+    options.thread_counts = options.no_samples = true;
+    options.frequency = 1000;
+    const auto sampled = sampled_events({group_of({abi::kTypeSoftware})}, options);
+    EXPECT_EQ(sampled[0].event.attr.sample_period, 0U);
+    EXPECT_TRUE(has(sampled[0], flag("inherit_stat")));
+    EXPECT_FALSE(has(sampled[0], flag("freq")));
+}
+
 }  // namespace
 }  // namespace anyperf::recording
