@@ -15,7 +15,7 @@ namespace anyperf::perfdata {
 namespace {
 
 // Giving memory back costs a system call, and a page fault if a page is needed again. So it is done in large steps.
-constexpr std::size_t kReleaseStep = 1 << 20;
+constexpr std::size_t kReleaseStep = 4 << 20;
 constexpr std::size_t kPage = 4096;
 
 Error cannot_open(const std::string& path, int errno_value) {
