@@ -194,8 +194,9 @@ void Translation::continue_in_part(std::size_t first, std::uint64_t pc) {
 bool Translation::borrow_for_checks(bool flags_dead, CheckRegisters& borrowed) const {
     borrowed.moves_rax = !flags_dead && plan_.at_start[rax] != 0;
     const std::size_t wanted = borrowed.moves_rax ? 3 : 2;
-    for (const Register reg : kScratch) {
-        if (borrowed.count == wanted) break;
+    constexpr std::size_t kCount = std::size(kScratch);
+    for (std::size_t i = 0; i < kCount && borrowed.count != wanted; ++i) {
+        const Register reg = kScratch[(plan_.segment * wanted + i) % kCount];
         if (plan_.at_start[reg] == 0 && (flags_dead || reg != rax)) borrowed.reg[borrowed.count++] = reg;
     }
     return borrowed.count == wanted;

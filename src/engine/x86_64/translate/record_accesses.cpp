@@ -424,10 +424,11 @@ void Translation::emit_room_check(Emitter& code, bool flags_dead, Register holde
     code.store_gs(holder, kTop);
 }
 
-/// A register whose value the record does not have at its start.
+/// A register whose value the record does not have at its start. They take turns, as next_scratch() says.
 Register Translation::record_holder() const {
-    for (const Register reg : kHolders)
-        if (plan_.at_start[reg] == 0) return reg;
+    constexpr std::size_t kCount = std::size(kHolders);
+    for (std::size_t i = 0; i < kCount; ++i)
+        if (const Register reg = kHolders[(plan_.segment + i) % kCount]; plan_.at_start[reg] == 0) return reg;
     return kHolders[0];
 }
 
