@@ -282,7 +282,7 @@ void on_budget(Thread& thread, const BlockExit& block_exit) {
     const Block& next = go_to(thread, thread.registers.rip, limit);
     remaining = counters.remaining();  // other events may be open after another thread's turn
     counters.write_begin();
-    counters.distribute_budget(remaining, next.lane, next.instructions);
+    counters.distribute_budget(remaining, next.trace && !next.budgeted ? 0U : next.lane, next.instructions);
     counters.write_end();
 }
 

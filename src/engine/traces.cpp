@@ -6,6 +6,7 @@
 #include "engine/cache/packed_marks.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/log.h"
+#include "engine/modelling/modelling.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/traces/trace_heads.h"
 
@@ -51,6 +52,7 @@ void translate_path(void* context) {
     x86_64::Translation translation{engine.cache,           work.arena,   engine.counting, engine.tuples,
                                     engine.instrumentation, &engine.exact};
     if (work.step) translation.enter_by_step();
+    translation.know_sites(sites_of_traces(work.thread));
     work.trace = translation.run_trace(work.thread.path, work.indirect);
 }
 

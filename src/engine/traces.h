@@ -25,10 +25,11 @@
 // In a process with budgets a leg whose lane is exhausted is entered again, and the path goes on. Where the whole
 // budget ends, the path does; and a thread whose budget is short makes no traces.
 //
-// LIMITS. There are no traces in processes that record branches or accesses, watch memory, feed models or count
-// exactly, in code that is compared at each entry, and where returns are paired. There a block has no counter of
-// executions. What changes any of this removes all translations, traces among them. A trace with code in a changed
-// range is removed as a block is (Cache::remove_range).
+// LIMITS. There are no traces in processes that record branches or accesses, watch memory, feed models with records or
+// count exactly, in code that is compared at each entry, and where returns are paired; nor where code predicts branches
+// while there are budgets or open calls are noted. There a block has no counter of executions. What changes any of this
+// removes all translations, traces among them. A trace with code in a changed range is removed as a block is
+// (Cache::remove_range).
 #pragma once
 
 #include <cstdint>

@@ -99,13 +99,15 @@ nlohmann::json stepped(const std::string& name, const Scratch& scratch) {
 }
 
 /// The counts of the events, by their names, in CSV as `stat` writes it. `checks`: whether code compares accesses
-/// before it records them (ANYPERF_ENGINE_CHECKS).
+/// before it records them (ANYPERF_ENGINE_CHECKS). `traces`: after how many executions a block becomes a trace
+/// (ANYPERF_ENGINE_TRACES).
 std::map<std::string, std::string> counted(const std::string& name, std::string_view machine, const Scratch& scratch,
                                            std::span<const EventRow> rows = events(),
-                                           const std::string& checks = "never") {
+                                           const std::string& checks = "never", const std::string& traces = "never") {
     const auto file = scratch.path() / "counted.csv";
     auto environment = usual_environment();
     environment.push_back("ANYPERF_ENGINE_CHECKS=" + checks);
+    environment.push_back("ANYPERF_ENGINE_TRACES=" + traces);
     std::string list;
     for (const EventRow& row : rows) list += (list.empty() ? "" : ",") + std::string(row.event);
     run({.words = {std::string{ANYPERF_BINARY_DIR} + "/bin/anyperf", "stat", "--virtual", "-i", "--deterministic",
@@ -155,6 +157,12 @@ TEST_P(ModelledProgram, HasTheCountsOfASimulatorThatIsFedByStepsForEachMachine) 
         const auto alone = counted(GetParam(), preset.name, scratch_, branch_events());
         for (const EventRow& row : branch_events())
             EXPECT_EQ(alone.at(row.event), counts.at(row.event)) << preset.name << ", branches alone: " << row.event;
+        for (const char* const traces : {"1", "2", "600"}) {
+            const auto traced = counted(GetParam(), preset.name, scratch_, branch_events(), "never", traces);
+            for (const EventRow& row : branch_events())
+                EXPECT_EQ(traced.at(row.event), counts.at(row.event))
+                    << preset.name << ", branches alone, traces from " << traces << ": " << row.event;
+        }
         const auto checked = counted(GetParam(), preset.name, scratch_, access_events(), "always");
         for (const EventRow& row : access_events())
             EXPECT_EQ(checked.at(row.event), counts.at(row.event)) << preset.name << ", compared: " << row.event;

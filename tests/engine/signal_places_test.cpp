@@ -23,7 +23,8 @@ namespace {
 
 constexpr unsigned kWarmUp = 20;  // rounds until all exits of the translated code are linked
 constexpr unsigned kRounds = 500;
-constexpr long kMarker = 110;  // getppid, which begins each round
+constexpr unsigned kMoreRounds = 1500;  // while code predicts branches
+constexpr long kMarker = 110;           // getppid, which begins each round
 
 /// Where the traced instructions are, and which bytes begin the first one after them.
 struct Traced {
@@ -172,13 +173,13 @@ struct Shown {
     int status = -1;
 };
 
-Command program() {
-    return {.words = {ANYPERF_BINARY_DIR "/tests/programs/signal_places", std::to_string(kWarmUp + 1 + kRounds)},
+Command program(unsigned rounds = kRounds) {
+    return {.words = {ANYPERF_BINARY_DIR "/tests/programs/signal_places", std::to_string(kWarmUp + 1 + rounds)},
             .directory = {}};
 }
 
 /// Runs the program with a signal at each traced instruction in turn.
-Shown signals_in(const Command& command, Traced traced) {
+Shown signals_in(const Command& command, Traced traced, unsigned rounds = kRounds) {
     Shown shown;
     Running running{command};
     const std::string pid = running.read(true);
@@ -190,7 +191,7 @@ Shown signals_in(const Command& command, Traced traced) {
     running.go();
     for (unsigned i = 0; i <= kWarmUp; ++i) EXPECT_TRUE(tracee.begin_round(0));
     shown.places = tracee.step(~0u);
-    for (unsigned round = 0; round < kRounds && shown.places != 0; ++round) {
+    for (unsigned round = 0; round < rounds && shown.places != 0; ++round) {
         if (!tracee.begin_round(round == 0 ? 0 : SIGUSR1)) break;
         tracee.step(round % shown.places);
     }
@@ -246,6 +247,23 @@ TEST_F(SignalPlaces, ShowTheRegistersOfANativeRun) {
         EXPECT_LT(engine.places, kRounds) << name << ": not every instruction has had its signal";
         EXPECT_EQ(engine.lines, native.lines) << name;
         EXPECT_EQ(engine.status, 0) << name;
+    }
+}
+
+TEST_F(SignalPlaces, ShowTheRegistersOfANativeRunWhileBranchesArePredicted) {
+    const Shown native = signals_in(program(kMoreRounds), {}, kMoreRounds);
+    if (!native.may_trace) GTEST_SKIP() << "this process may not trace";
+    for (const char* const traces : {"never", "1"}) {
+        Command command = program(kMoreRounds);
+        const std::vector<std::string> stat{
+            ANYPERF_BINARY_DIR "/bin/anyperf", "stat", "--virtual", "-o", "/dev/null", "-e", "branch-misses", "--"};
+        command.words.insert(command.words.begin(), stat.begin(), stat.end());
+        command.environment.push_back(std::string{"ANYPERF_ENGINE_TRACES="} + traces);
+        const Shown engine = signals_in(command, {.translated = true}, kMoreRounds);
+        EXPECT_GT(engine.places, native.places) << traces;
+        EXPECT_LT(engine.places, kMoreRounds) << traces << ": not every instruction has had its signal";
+        EXPECT_EQ(engine.lines, native.lines) << traces;
+        EXPECT_EQ(engine.status, 0) << traces;
     }
 }
 

@@ -69,7 +69,8 @@ struct Exit {
     std::uint64_t to : 22 = 0;       ///< number of the block that it is linked to; 0: none
     std::uint64_t operand : 16 = 0;  ///< the rel32 that link() patches, in bytes from the start of `from`; 0: this exit
                                      ///< is never linked
-    std::uint64_t length : 4 = 0;    ///< of the instruction that ends at the target, if `control_number` is set; else 0
+    std::uint64_t length : 4 = 0;    ///< of the instruction that ends at the target, if `control_number` is set; else 1
+                                     ///< for set_loop(), or 0
     ExitId next_incoming = 0;        ///< list of the exits that are linked to `to`
     std::int32_t stub = 0;  ///< where the operand leads while the exit is not linked, in bytes from the operand; of a
                             ///< pad, its word, in bytes from the start of `from`
@@ -91,6 +92,10 @@ struct Exit {
         stub = static_cast<std::int32_t>(word);
     }
     bool is_pad() const { return control() == x86_64::Control::ret; }
+    /// It leads to the start of its own trace, and past the code that loads gshare's history there. Its stub is in the
+    /// trace.
+    void set_loop() { length = 1; }
+    bool is_loop() const { return control_number == 0 && length != 0; }
 };
 static_assert(sizeof(Exit) == 24);
 
@@ -117,6 +122,9 @@ static_assert(sizeof(TracePiece) == 8);
 
 /// What Block::guest_bytes has room for.
 inline constexpr std::uint16_t kMostGuestBytes = (1u << 12) - 1;
+
+/// The code with which a trace loads gshare's history (x86_64/translate/predict.cpp).
+inline constexpr std::size_t kHistoryBytes = 19;
 
 /// The code with which a block counts its executions (x86_64/traces/trace.cpp).
 inline constexpr std::size_t kHeatBytes = 16;
@@ -155,7 +163,8 @@ struct Block {
     IndirectEntryId indirect_entry = 0;  ///< made when the first indirect branch arrives; 0: none yet
     BlockId next_in_page = 0;            ///< list of the blocks that begin in the page of pc
     x86_64::ClassSet counted = 0;        ///< classes that its code counts; 0: it has no prologues
-    std::uint8_t lane : 3 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted
+    std::uint8_t lane : 3 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted; of a
+                                         ///< trace that is not, its history register (x86_64/translate/predict.h)
     bool counts_executions : 1 = false;  ///< it begins by counting its executions, in kHeatBytes of code
     bool trace : 1 = false;              ///< it is a trace: its code is in several pieces
     bool budgeted : 1 = false;           ///< its segments take their instructions from the budget

@@ -183,6 +183,8 @@ bool Cache::add_trace(Block& trace) {
     if (before != nullptr) remove(*before);
     if (!add(trace)) return false;
     if (entered_indirectly && trace.indirect_entry != 0) add_to_table(trace.indirect_entry);
+    for (ExitId id = trace.first_exit; id < trace.first_exit + trace.exits; ++id)
+        if (exits[id].is_loop()) link(id, trace);
     return true;
 }
 
@@ -236,6 +238,7 @@ void Cache::link(ExitId id, Block& block) {
 
 /// Where the exit enters the block; null: the block has no code for such an exit.
 const std::uint8_t* Cache::entry_of(const Exit& exit, const Block& to) {
+    if (exit.is_loop()) return to.host + kHistoryBytes;
     if (charges_steps && exit.steps != 0) return to.has_step_entry != 0 ? to.step_entry() : nullptr;
     return passes_heat(exit, to) ? to.host + kHeatBytes : to.host;
 }

@@ -92,6 +92,7 @@ bool make_models(Thread& thread) {
     thread.models = made;
     thread.counts_mispredictions = 1;
     thread.recorded_branches = {};  // nothing was predicted so far
+    modelling.forgets_sites = modelling.sites_are_known;
     return true;
 }
 
@@ -116,6 +117,10 @@ WantedModels wanted_of_any(Modelling& modelling) {
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     Modelling& modelling = engine.modelling;
+    if (modelling.forgets_sites) {
+        engine.cache.remove_all();
+        modelling.forgets_sites = modelling.sites_are_known = false;
+    }
     const WantedModels wanted = wanted_of_any(modelling);
     const bool accesses = wanted.accesses;
     x86_64::Counting& counting = engine.counting;
@@ -160,6 +165,15 @@ void choose_recording(Thread& thread) {
         modelling.repeats.check(counting.checking);
     }
     engine.cache.remove_all();
+}
+
+const std::uint8_t* sites_of_traces(Thread& thread) {
+    Modelling& modelling = thread.engine->modelling;
+    if (!thread.engine->counting.predicting || thread.models == nullptr) return nullptr;
+    const LockGuard held{modelling.lock};
+    if (modelling.threads != thread.models || thread.models->next != nullptr) return nullptr;
+    modelling.sites_are_known = true;
+    return thread.models->branches.sites().directions();
 }
 
 void touch_models(Thread& thread) {

@@ -39,6 +39,11 @@ void reset_modelling(Thread& thread);
 /// For threads whose page faults are counted.
 void touch_models(Thread& thread);
 
+/// What the sites of the thread's branches have seen (models/branches/sites.h), if traces may rely on it: only while
+/// the thread is the only one that is modelled, and its code predicts branches. What a site that has gone both ways has
+/// seen does not change any more. Null: they may not.
+const std::uint8_t* sites_of_traces(Thread& thread);
+
 /// Feeds the models with all records. See drain_records().
 void feed_models(Thread& thread, std::uint64_t next);
 

@@ -69,6 +69,8 @@ struct Modelling {
     Repeats repeats;
     bool reserved = false;          ///< Cache::reserve_recordings() has been called
     bool replays_branches = false;  ///< some thread's predictors are fed with records
+    bool sites_are_known = false;   ///< there may be traces that rely on sites_of_traces()
+    bool forgets_sites = false;  ///< these must be removed: another thread is modelled now, or predictors were emptied
 };
 
 }  // namespace anyperf::engine

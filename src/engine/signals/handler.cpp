@@ -156,6 +156,7 @@ bool recover_registers(Thread& thread, BlockPosition place, const SignalContext&
         in_the_middle ? recover_paired(thread, context.rip, place, thread.registers) : x86_64::PairedFault::none;
     if (paired == x86_64::PairedFault::after) return false;
     if (in_the_middle && paired == x86_64::PairedFault::none) restore_spilled(thread, place, thread.registers);
+    leave_history(thread, place, thread.registers);
     restore_lent(thread, place, thread.registers);
     uncount_rest(thread, place);
     thread.registers.rip = place.pc;

@@ -11,6 +11,7 @@
 #include "engine/cache/packed_marks.h"
 #include "engine/x86_64/traces/trace_heads.h"
 #include "engine/x86_64/traces/trace_stack.h"
+#include "engine/x86_64/translate/predict.h"
 #include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -184,6 +185,56 @@ TEST_P(Traces, EndBeforeACallThatHasNoReturn) {
     EXPECT_EQ(translate(path)->instructions, 3u);
     instrumentation_->branches = branch::kOpenCalls;
     EXPECT_EQ(translate(path)->instructions, 1u) << "it is in no list of calls, so its return must not remove one";
+}
+
+TEST_P(Traces, KeepTheHistoryOfBranchesInARegister) {
+    cache_.remove(*trace_);
+    trace_ = translate_loop({.predicting = true});
+    ASSERT_NE(trace_, nullptr);
+    ASSERT_TRUE(cache_.add_trace(*trace_));
+    EXPECT_EQ(history_register(trace_->lane), r11);
+    const std::string lent = little_endian(offsetof(Thread, lent_to_history));
+    const std::string history = little_endian(offsetof(Thread, predictors));
+    std::string start;
+    for (std::size_t i = 0; i < kHistoryBytes; ++i) start += little_endian(trace_->host[i], 1);
+    EXPECT_EQ(start, "654c891c25" + lent + "65440fb71c25" + history);
+    // jmp LOOP; mov r11w, %gs:HISTORY; mov %gs:LENT, r11; jmp HEAD
+    const std::string jump = code(kJump);
+    const std::string end = "666544891c25" + history + "654c8b1c25" + lent;
+    EXPECT_NE(jump.find(end), std::string::npos) << jump;
+    unsigned loops = 0;
+    for (ExitId id = trace_->first_exit; id < trace_->first_exit + trace_->exits; ++id) {
+        if (!cache_.exits[id].is_loop()) continue;
+        ++loops;
+        const std::uint8_t* const operand = cache_.operand_of(cache_.exits[id]);
+        std::int32_t distance = 0;
+        std::memcpy(&distance, operand, sizeof distance);
+        EXPECT_EQ(operand + sizeof distance + distance, trace_->host + kHistoryBytes);
+        cache_.remove(*trace_);
+        std::memcpy(&distance, operand, sizeof distance);
+        EXPECT_EQ(distance, 0) << "what follows gives the register its value back";
+    }
+    EXPECT_EQ(loops, 1u);
+}
+
+TEST_P(Traces, GiveTheHistoryBackWhereAThreadIsStopped) {
+    trace_ = translate_loop({.predicting = true});
+    ASSERT_NE(trace_, nullptr);
+    for (std::size_t i = 0; i <= kInstructions; ++i) {
+        const BlockPosition place = locate(*trace_, address_of(trace_->host) + Marks{*trace_}[i].host);
+        Registers registers{};
+        registers.r[r11] = 0x1234;
+        thread_->lent_to_history = 77;
+        thread_->predictors[0] = 0;
+        leave_history(*thread_, place, registers);
+        EXPECT_EQ(registers.r[r11], i < kInstructions ? 77u : 0x1234u) << i;
+        EXPECT_EQ(thread_->predictors[0], i < kInstructions ? 0x1234u : 0u) << i;
+    }
+    BlockPosition start = locate(*trace_, address_of(trace_->host));
+    Registers registers{};
+    registers.r[r11] = 5;
+    leave_history(*thread_, start, registers);
+    EXPECT_EQ(registers.r[r11], 5u) << "the trace has not begun";
 }
 
 TEST_P(Traces, LeadToTheWaysThatTheyDoNotTake) {

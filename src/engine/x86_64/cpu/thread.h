@@ -97,6 +97,7 @@ struct Thread {
     Registers registers;                       ///< the application's, while engine code runs
     std::uint64_t spill[kRegisters];           ///< the application's value of a register that a translation borrows
     std::uint64_t lent;                        ///< likewise, of the register that a prologue has used (Mark::lent)
+    std::uint64_t lent_to_history;             ///< likewise, of the register that a trace uses (translate/predict.cpp)
     std::uint64_t engine_stack;                ///< top of this thread's stack for engine code
     std::uint64_t next_host;                   ///< host address at which the routine `enter` continues
     std::uint64_t exit_routine[kExitReasons];  ///< by ExitReason

@@ -44,6 +44,7 @@
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/traces/trace_stack.h"
 #include "engine/x86_64/translate/indirect_entry.h"
+#include "engine/x86_64/translate/predict.h"
 #include "engine/x86_64/translate/steps.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -125,6 +126,12 @@ bool Translation::decode_step(std::uint64_t pc) {
     return true;
 }
 
+/// How many calls of a trace may be open: a return in the trace is always predicted right.
+std::size_t Translation::most_calls() const {
+    const std::size_t predicted = counting_.machine->branches.return_entries;
+    return counting_.predicting ? std::min(predicted, returns_.size()) : returns_.size();
+}
+
 /// Whether the trace goes on at `next` after its last instruction, a branch at `address`.
 bool Translation::continues_to(std::uint64_t address, std::uint64_t next) {
     const Instruction& branch = decoded_.instructions[decoded_.count - 1];
@@ -143,7 +150,7 @@ bool Translation::continues_to(std::uint64_t address, std::uint64_t next) {
         case Control::call:
         case Control::call_indirect:
             if (branch.control == Control::call ? next != branch_target(branch, address) : !can_check) return false;
-            if (depth_ == returns_.size()) return false;
+            if (depth_ == most_calls()) return false;
             returns_[depth_++] = after;
             return true;
         case Control::ret:
@@ -189,6 +196,7 @@ bool Translation::begin_trace(const TracePath& path) {
     compute_costs();
     if (!fits_tuple()) return false;
     safe_returns_ = find_safe_returns();
+    choose_history_register();
     id_ = cache_.blocks.allocate();
     if (id_ == 0) return false;
     block_ = &cache_.blocks[id_];
@@ -196,7 +204,7 @@ bool Translation::begin_trace(const TracePath& path) {
     block_->pc = code_.pc;
     block_->trace = true;
     lane_ = id_ % run::kLanes;
-    block_->lane = lane_ & 7u;
+    block_->lane = counting_.budgeted ? lane_ & 7u : history_number(history_);
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     for (std::size_t i = 0; i < decoded_.count; ++i)
         block_->guest_bytes = (block_->guest_bytes + decoded_.instructions[i].length) & kMostGuestBytes;
@@ -216,17 +224,19 @@ void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, st
         case Control::jump: return hot_.nop(1);
         case Control::call:
             note_direct_call(address + instruction.length, next);
-            return push_constant(address + instruction.length);
+            push_constant(address + instruction.length);
+            ++open_calls_;
+            if (counting_.predicting) predict_direct_call_in_trace(address + instruction.length);
+            return;
         case Control::ret:
             if ((safe_returns_ >> index & 1) == 0)
-                emit_check(index, address, next);
+                emit_check(index, address, next), unspill_check();
             else
                 note_safe_return();
+            --open_calls_;
             return hot_.lea(rsp, rsp, static_cast<std::int32_t>(sizeof(std::uint64_t) + instruction.immediate));
-        case Control::jump_indirect: return emit_check(index, address, next);
-        case Control::call_indirect:
-            emit_check(index, address, next);
-            return push_constant(address + instruction.length);
+        case Control::jump_indirect:
+        case Control::call_indirect: return emit_indirect_in_trace(index, address, next);
         default: return;
     }
 }
@@ -235,15 +245,20 @@ void Translation::emit_trace_conditional(std::size_t index, std::uint64_t addres
     const Instruction& instruction = decoded_.instructions[index];
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
     const std::uint64_t target = branch_target(instruction, address);
-    if (is_taken_in_trace(index))
-        leave_trace_if(static_cast<Condition>(condition ^ 1),
-                       {address + instruction.length, index + 1, -1, nullptr, false, steps_from(index)});
-    else
-        leave_trace_if(static_cast<Condition>(condition),
-                       {target, index + 1, 1, nullptr, target <= address, steps_from(index)});
+    const std::uint64_t after = address + instruction.length;
+    const bool taken = is_taken_in_trace(index);
+    TraceExit exit{.target = taken ? after : target, .rest = index + 1, .taken = taken ? -1 : 1, .operand = nullptr};
+    exit.makes_step = !taken && target <= address;
+    exit.steps = steps_from(index);
+    if (counting_.predicting) exit.branch = address;
+    exit.resolving = resolving_;
+    exit.calls = open_calls_;
+    exit.history = history_ != rsp;
+    leave_trace_if(static_cast<Condition>(taken ? condition ^ 1 : condition), exit);
+    predict_conditional(address, taken ? target : after, taken);
 }
 
-/// Goes on if the branch at `address` leads to `expected`. It has had no effect then.
+/// Goes on if the branch at `address` leads to `expected`. It has had no effect then. rcx and r11 are spilled.
 void Translation::emit_check(std::size_t index, std::uint64_t address, std::uint64_t expected) {
     const Instruction& instruction = decoded_.instructions[index];
     spill(kTargetRegister);
@@ -259,9 +274,16 @@ void Translation::emit_check(std::size_t index, std::uint64_t address, std::uint
     const std::uint8_t* const other = hot_.at();
     unspill(kTargetRegister);
     unspill(kScratchRegister);
-    leave_trace({address, index, 0, nullptr, false, steps_from(index)});
+    TraceExit exit{.target = address, .rest = index, .taken = 0, .operand = nullptr};
+    exit.steps = steps_from(index);
+    exit.calls = open_calls_;
+    exit.history = history_ != rsp;
+    leave_trace(exit);
     hot_.bind(same);
     if (records(branch::kOpenCalls)) note_checked(instruction, address, other);
+}
+
+void Translation::unspill_check() {
     unspill(kTargetRegister);
     unspill(kScratchRegister);
 }
@@ -273,6 +295,21 @@ void Translation::note_checked(const Instruction& instruction, std::uint64_t add
         append_open_call(address + instruction.length, kScratchRegister);
     else if (instruction.control == Control::ret)
         hot_.bind_far(remove_open_call(), other);
+}
+
+/// An indirect jump or call that leads to `expected` on the trace's path.
+void Translation::emit_indirect_in_trace(std::size_t index, std::uint64_t address, std::uint64_t expected) {
+    const Instruction& instruction = decoded_.instructions[index];
+    const bool calls = instruction.control == Control::call_indirect;
+    const std::uint64_t return_address = address + instruction.length;
+    emit_check(index, address, expected);
+    if (calls) push_constant(return_address), ++open_calls_;
+    if (counting_.predicting) {
+        if (calls) predict_call_in_trace(kScratchRegister, return_address);
+        hot_.mov(kTargetRegister, expected);
+        predict_indirect(address, calls ? branch::kIndirectCall : branch::kIndirectJump);
+    }
+    unspill_check();
 }
 
 }  // namespace anyperf::engine::x86_64

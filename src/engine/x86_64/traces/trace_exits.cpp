@@ -9,6 +9,7 @@
 //          jmp  TARGET              a direct exit
 //
 // It does not fault. A signal that finds a thread there is delivered at the next instruction's start, in another block.
+#include "engine/x86_64/translate/predict.h"
 #include "engine/x86_64/translate/steps.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -28,7 +29,7 @@ ClassSet Translation::counted_in_advance(std::size_t index) const {
 }
 
 void Translation::leave_trace_if(Condition condition, TraceExit exit) {
-    if (counts_once()) {
+    if (exits_apart()) {
         exit.operand = hot_.jcc_far_forward(static_cast<std::uint8_t>(condition));
         trace_exits_[trace_exit_count_++] = exit;
         return;
@@ -40,7 +41,7 @@ void Translation::leave_trace_if(Condition condition, TraceExit exit) {
 }
 
 void Translation::leave_trace(TraceExit exit) {
-    if (!counts_once()) return emit_direct_exit(exit.target, exit.makes_step);
+    if (!exits_apart()) return emit_direct_exit(exit.target, exit.makes_step);
     exit.operand = hot_.jmp_far_forward();
     trace_exits_[trace_exit_count_++] = exit;
 }
@@ -101,7 +102,15 @@ void Translation::emit_trace_exits() {
         hot_.bind_far(exit.operand);
         lane_ =
             (lane_ + 1) % run::kLanes;  // not the one that the trace has charged just before: it would wait for that
-        WordAdditions additions = additions_of_exit(correction_of(exit));
+        history_ = exit.history ? history_register(block_->lane) : rsp;
+        if (exit.branch != 0) {
+            resolving_ = exit.resolving;
+            predict_conditional(exit.branch, exit.target, exit.taken > 0);
+        }
+        end_history();
+        settle_predicted_returns(exit.calls);
+        WordAdditions additions;
+        if (counts_once()) additions = additions_of_exit(correction_of(exit));
         if (exit.steps != 0) additions.add(step_offset(id_), static_cast<std::int32_t>(exit.steps));
         emit_additions(additions, flags_are_dead(cache_.executable, exit.target, kFlagDepth));
         emit_direct_exit(exit.target, exit.makes_step);

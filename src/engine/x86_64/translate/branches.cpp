@@ -125,11 +125,14 @@ void Translation::emit_side_exit(const Instruction& instruction, std::uint64_t a
         emit_taken_count(target);
         record_direct(branch::kConditional, address, target);
         predict_conditional(address, target, target != next);
+        emit_loop(target);
+        end_history();
         emit_direct_exit(target, target <= address);
         hot_.bind_far(not_taken);
         const auto index = static_cast<std::size_t>(&instruction - decoded_.instructions.data());
         const bool is_last = index + 1 == decoded_.count;
         predict_conditional(address, next, false, is_last ? DecodedTail{} : DecodedTail{&decoded_, index + 1});
+        end_history();
     } else {
         const ExitId id = new_exit(target, target <= address);
         if (id == 0) return;
@@ -153,17 +156,21 @@ void Translation::emit_rcx_branch(const Instruction& instruction, std::uint64_t 
     const std::uint64_t next = address + instruction.length;
     const std::uint64_t target = branch_target(instruction, address);
     predict_conditional(address, next, false);
+    end_history();
     emit_direct_exit(next);
     hot_.bind(taken);
     emit_taken_count(target);
     record_direct(branch::kConditional, address, target);
     predict_conditional(address, target, target != next);
+    end_history();
     emit_direct_exit(target, target <= address);
 }
 
 void Translation::emit_jump(const Instruction& instruction, std::uint64_t address) {
     const std::uint64_t target = branch_target(instruction, address);
     record_direct(branch::kJump, address, target);
+    emit_loop(target);
+    end_history();
     emit_direct_exit(target, target <= address);
 }
 

@@ -31,6 +31,7 @@ enum class Condition : std::uint8_t {
     sign = 8,
     no_sign = 9,
     less = 12,
+    less_or_equal = 14,
     greater = 15,
 };
 
@@ -91,6 +92,12 @@ class Emitter {
     void store_gs(Register reg, std::size_t offset) { gs_form(0x89, reg, offset, true); }
     void load_gs(Register reg, std::size_t offset) { gs_form(0x8b, reg, offset, true); }
     void store_gs32(Register reg, std::size_t offset) { gs_form(0x89, reg, offset, false); }
+    void store_gs16(Register reg, std::size_t offset) { byte(0x66), gs_form(0x89, reg, offset, false); }
+    void movzx16_gs(Register to, std::size_t offset) {  // movzx r32, word gs:[offset]
+        byte(0x65), byte(to >= r8 ? 0x44 : 0x40);       // the same length for all registers
+        byte(0x0f), byte(0xb7), byte(static_cast<std::uint8_t>(((to & 7) << 3) | 4)), byte(0x25);
+        u32(static_cast<std::uint32_t>(offset));
+    }
     void load_gs32(Register reg, std::size_t offset) { gs_form(0x8b, reg, offset, false); }
 
     void add_gs(std::size_t offset, std::int32_t value) { gs_immediate(0, offset, value); }
@@ -168,7 +175,7 @@ class Emitter {
     void store_gs32_at(Register reg, Register base, std::size_t offset) { gs32_at(0x89, reg, base, offset); }
     // The forms up to restore_flags() are for the low eight registers, and no base is rsp.
 
-    // The next three: op byte gs:[base + offset].
+    // The next three: op byte gs:[base + offset], of any base but rsp and r12.
     void inc_gs8_at(Register base, std::size_t offset) { gs_byte_at(0xfe, 0, base, offset); }
     void dec_gs8_at(Register base, std::size_t offset) { gs_byte_at(0xfe, 1, base, offset); }
     void cmp_gs8_at(Register base, std::size_t offset, std::uint8_t value) {
@@ -470,7 +477,9 @@ class Emitter {
         u32(static_cast<std::uint32_t>(offset));
     }
     void gs_byte_at(std::uint8_t opcode, unsigned operation, Register base, std::size_t offset) {
-        byte(0x65), byte(opcode), byte(static_cast<std::uint8_t>(0x80 | (operation << 3) | base));
+        byte(0x65);
+        if (base >= r8) byte(0x41);
+        byte(opcode), byte(static_cast<std::uint8_t>(0x80 | (operation << 3) | (base & 7)));
         u32(static_cast<std::uint32_t>(offset));
     }
     void gs32_at(std::uint8_t opcode, Register reg, Register base, std::size_t offset) {

@@ -9,11 +9,14 @@
 //
 //   testb $WAY|BOTHBIT, %gs:SITE      jz   OTHER                never seen, or seen the other way only
 //   jns   DONE                                                  it has gone this way only
-//   mov   rcx, %gs:SPILL              mov  %gs:HISTORY, ecx
-//   cmpb  $STRONG, %gs:COUNTERS+S(rcx)                jne  WEAK
-//   STRONG:  lea PATH(,rcx,4), ecx    movzx cx, ecx   mov  ecx, %gs:HISTORY         if it is taken
-//   mov   %gs:SPILL, rcx
+//   mov   R, %gs:SPILL                movzwl %gs:HISTORY, R
+//   cmpb  $STRONG, %gs:COUNTERS+S(R)                  jne  WEAK
+//   STRONG:  lea PATH(,R,4), R        mov  R, %gs:HISTORY         16 bits, if it is taken
+//   mov   %gs:SPILL, R
 //   DONE:
+//
+// In a trace that knows what its sites have seen, the first two lines are missing for those that have gone both ways,
+// and for the others all but one line is in the cold part.
 //
 // OTHER and WEAK are in the cold part: they change the site or the counter, and count what was mispredicted. If a flag
 // may be read later, lahf and sahf are around all this. Calls, returns and indirect branches use no flag: what is
@@ -52,6 +55,10 @@ constexpr std::size_t at(std::size_t place) {
     return kTables + place;
 }
 
+constexpr std::uint8_t way_bit(bool taken) {
+    return taken ? Sites::kTaken : Sites::kNotTaken;
+}
+
 constexpr std::uint8_t kStrongTaken = 1;
 constexpr std::uint8_t kStrongNotTaken = 0xfe;  // -2
 
@@ -65,6 +72,16 @@ void clear_predictors(Thread& thread) {
     const std::uint64_t from = given_back ? whole : 0;
     auto* const bytes = reinterpret_cast<std::uint8_t*>(thread.predictors);
     for (std::uint64_t i = from; i < sizeof thread.predictors; ++i) bytes[i] = 0;
+}
+
+/// A register that has to get its value back at once. Where the program does not write to it, each use of it waits
+/// for the one before: its value goes through memory. So the uses take turns.
+Register Translation::next_scratch() {
+    constexpr Register kTurns[] = {rcx, r8, rdx, r9, r10, r11};
+    Register reg = rsp;
+    do reg = kTurns[(id_ + scratches_++) % std::size(kTurns)];
+    while (reg == history_);
+    return reg;
 }
 
 /// What a misprediction adds. Its cycles are a part of the cost of what has run (count_stalls() in
@@ -110,45 +127,90 @@ void Translation::count_misprediction(Quantity quantity, const std::uint8_t* nex
     cold_.jmp(next);
 }
 
+Translation::PredictedWay Translation::predicted_way(std::uint64_t address, std::uint64_t next, bool taken) const {
+    const models::BranchUnit& unit = counting_.machine->branches;
+    const Branches::Places places = Branches::places(unit);
+    const std::uint64_t place = cache_.fixed_places.of(address);
+    return {.site = at(places.sites + Sites::index_of(unit.site_bits, place)),
+            .counter = at(places.direction + Gshare::site(unit.table_bits, place)),
+            .path = Gshare::path(place, place + (next - address)),
+            .taken = taken};
+}
+
+/// What the branch's site has seen, in a trace that may rely on it. 0: nothing, or it is not known.
+std::uint8_t Translation::seen(const PredictedWay& way) const {
+    const std::size_t sites = at(Branches::places(counting_.machine->branches).sites);
+    return directions_ == nullptr ? std::uint8_t{0} : directions_[way.site - sites];
+}
+
 /// One way of the conditional branch at `address`, which leads to `next`: code that runs once it has gone there. A
 /// branch to the instruction after it counts as not taken, on both ways. `tail`: the instructions from `next` on, if
 /// the block has them.
 void Translation::predict_conditional(std::uint64_t address, std::uint64_t next, bool taken, DecodedTail tail) {
     if (!counting_.predicting) return;
-    const models::BranchUnit& unit = counting_.machine->branches;
-    const Branches::Places places = Branches::places(unit);
-    const std::uint64_t place = cache_.fixed_places.of(address);
-    const std::size_t site = at(places.sites + Sites::index_of(unit.site_bits, place));
-    const std::size_t counter = at(places.direction + Gshare::site(unit.table_bits, place));
-    const std::uint8_t way = taken ? Sites::kTaken : Sites::kNotTaken;
+    const PredictedWay way = predicted_way(address, next, taken);
     const bool flags_dead = flags_are_dead(cache_.executable, next, kFlagDepth, tail, code_pages());
     if (!flags_dead) {
         spill(rax);
         hot_.save_flags();
     }
-    hot_.test_gs8(site, way | Sites::kBothBit);
-    std::uint8_t* const other = hot_.jcc_far_forward(static_cast<std::uint8_t>(Condition::equal));
-    std::uint8_t* const one_way = hot_.jcc_forward(static_cast<std::uint8_t>(Condition::no_sign));
-    spill(rcx);
-    hot_.load_gs32(rcx, at(places.history));
-    hot_.cmp_gs8_at(rcx, counter, taken ? kStrongTaken : kStrongNotTaken);
-    std::uint8_t* const weak = hot_.jcc_far_forward(static_cast<std::uint8_t>(Condition::not_equal));
-    const std::uint8_t* const trained = hot_.at();
-    if (taken) {
-        static_assert(Gshare::kShift == 2);
-        hot_.lea32_by_four(rcx, rcx, Gshare::path(place, place + (next - address)));
-        hot_.movzx16(rcx, rcx);
-        hot_.store_gs32(rcx, at(places.history));
+    const std::uint8_t before = seen(way);
+    if (before == Sites::kBoth) {
+        emit_counter(hot_, way);
+    } else if (before == way_bit(taken)) {
+        emit_known_one_way(way);
+    } else {
+        hot_.test_gs8(way.site, way_bit(taken) | Sites::kBothBit);
+        std::uint8_t* const other = hot_.jcc_far_forward(static_cast<std::uint8_t>(Condition::equal));
+        std::uint8_t* const one_way = hot_.jcc_far_forward(static_cast<std::uint8_t>(Condition::no_sign));
+        emit_counter(hot_, way);
+        hot_.bind_far(one_way);
+        emit_first_direction(other, way.site, taken, hot_.at());
     }
-    unspill(rcx);
-    hot_.bind(one_way);
+    if (flags_dead) return;
+    hot_.restore_flags();
+    unspill(rax);
+}
+
+/// Where the site has always gone this way, as far as is known:
+///
+///   testb $WAY|BOTHBIT, %gs:SITE      jle  OTHER      DONE:
+///   OTHER:  je  FIRST     what a counter needs     jmp  DONE
+void Translation::emit_known_one_way(const PredictedWay& way) {
+    hot_.test_gs8(way.site, way_bit(way.taken) | Sites::kBothBit);
+    std::uint8_t* const other = hot_.jcc_far_forward(static_cast<std::uint8_t>(Condition::less_or_equal));
     const std::uint8_t* const done = hot_.at();
-    if (!flags_dead) {
-        hot_.restore_flags();
-        unspill(rax);
+    hot_.bind_far(other, cold_.at());
+    std::uint8_t* const first = cold_.jcc_far_forward(static_cast<std::uint8_t>(Condition::equal));
+    emit_counter(cold_, way);
+    cold_.jmp(done);
+    emit_first_direction(first, way.site, way.taken, done);
+}
+
+/// Looks up the counter and trains it if it is not at the end of its range.
+void Translation::emit_counter(Emitter& code, const PredictedWay& way) {
+    const std::size_t history = at(Branches::places(counting_.machine->branches).history);
+    const bool has_history = history_ != rsp;
+    const Register reg = has_history ? history_ : marks_conditional(way.taken) ? rcx : next_scratch();
+    const std::size_t slot = offsetof(Thread, spill) + std::size_t{8} * reg;
+    if (!has_history) {
+        code.store_gs(reg, slot);
+        code.movzx16_gs(reg, history);
     }
-    emit_first_direction(other, site, taken, done);
-    emit_training(weak, counter, taken, trained);
+    code.cmp_gs8_at(reg, way.counter, way.taken ? kStrongTaken : kStrongNotTaken);
+    // The training is written after what is in the cold part already.
+    std::uint8_t* const weak = code.jcc_far_forward(static_cast<std::uint8_t>(Condition::not_equal));
+    const std::uint8_t* const trained = code.at();
+    if (way.taken) {
+        static_assert(Gshare::kShift == 2);
+        code.lea32_by_four(reg, reg, way.path);
+        has_history ? code.movzx16(reg, reg) : code.store_gs16(reg, history);
+    }
+    if (!has_history) code.load_gs(reg, slot);
+    if (&code == &hot_) return emit_training(weak, reg, way.counter, way.taken, trained);
+    std::uint8_t* const over = cold_.jmp_far_forward();
+    emit_training(weak, reg, way.counter, way.taken, trained);
+    cold_.bind_far(over);
 }
 
 /// In the cold part: the first branch of a site, or its first that goes the other way, which is mispredicted.
@@ -157,7 +219,7 @@ void Translation::emit_first_direction(std::uint8_t* from, std::size_t site, boo
     hot_.bind_far(from, cold_.at());
     cold_.cmp_gs8(site, 0);
     std::uint8_t* const changes = cold_.jcc_forward(static_cast<std::uint8_t>(Condition::not_equal));
-    cold_.mov_gs8(site, taken ? Sites::kTaken : Sites::kNotTaken);
+    cold_.mov_gs8(site, way_bit(taken));
     cold_.jmp(done);
     cold_.bind(changes);
     cold_.mov_gs8(site, Sites::kBoth);
@@ -170,15 +232,16 @@ void Translation::emit_first_direction(std::uint8_t* from, std::size_t site, boo
 }
 
 /// In the cold part: a counter that is not at the end of its range in this direction. It was wrong if it is on the
-/// other side of its range.
-void Translation::emit_training(std::uint8_t* from, std::size_t counter, bool taken, const std::uint8_t* trained) {
+/// other side of its range. `reg` has the history.
+void Translation::emit_training(std::uint8_t* from, Register reg, std::size_t counter, bool taken,
+                                const std::uint8_t* trained) {
     hot_.bind_far(from, cold_.at());
     if (taken) {
-        cold_.inc_gs8_at(rcx, counter);  // -2 to 0 become -1 to 1
+        cold_.inc_gs8_at(reg, counter);  // -2 to 0 become -1 to 1
         cold_.jcc(Condition::greater, trained);
     } else {
-        cold_.dec_gs8_at(rcx, counter);  // 1 to -1 become 0 to -2
-        cold_.cmp_gs8_at(rcx, counter, kStrongNotTaken);
+        cold_.dec_gs8_at(reg, counter);  // 1 to -1 become 0 to -2
+        cold_.cmp_gs8_at(reg, counter, kStrongNotTaken);
         cold_.jcc(Condition::equal, trained);
     }
     if (marks_conditional(taken)) {
@@ -186,6 +249,85 @@ void Translation::emit_training(std::uint8_t* from, std::size_t counter, bool ta
         cold_.load_gs32(rcx, at(Branches::places(counting_.machine->branches).history));
     }
     count_conditional_misprediction(trained);
+}
+
+// A trace keeps gshare's history in a register that none of its instructions touches, if there is one. The register's
+// own value is in Thread::lent_to_history from the trace's start to its last instruction, or to its exit. If a thread
+// is stopped in between, leave_history() in recover.cpp puts both back.
+
+// A trace that is a loop does not leave the register: its last branch leads past the code that loads it. While a turn
+// is charged, the start of a trace may lead to the engine, so no loop goes there.
+
+/// Whether the last instruction, a direct branch, leads to the trace's start.
+bool Translation::ends_in_loop() const {
+    const std::size_t last = decoded_.count - 1;
+    const Control control = decoded_.instructions[last].control;
+    if (cache_.charges_steps || (control != Control::conditional && control != Control::jump)) return false;
+    std::uint64_t address = decoded_.pc;
+    for (std::size_t i = 0; i < last; ++i) address = address_after(i, address);
+    return branch_target(decoded_.instructions[last], address) == decoded_.pc;
+}
+
+/// Chooses the register, if some branch before the last instruction would use it, or one that closes a loop.
+void Translation::choose_history_register() {
+    history_ = rsp;
+    if (!counting_.predicting || decoded_.count < 2) return;
+    RegisterSet touched = 0;
+    bool has_branch = decoded_.instructions[decoded_.count - 1].control == Control::conditional && ends_in_loop();
+    for (std::size_t i = 0; i < decoded_.count; ++i) {
+        touched |= decoded_.instructions[i].touched;
+        has_branch |= decoded_.instructions[i].control == Control::conditional && i + 1 < decoded_.count;
+    }
+    for (std::size_t i = 1; has_branch && i < std::size(kHistoryRegisters); ++i) {
+        if ((touched >> kHistoryRegisters[i] & 1) != 0) continue;
+        history_ = kHistoryRegisters[i];
+        return;
+    }
+}
+
+void Translation::begin_history() {
+    if (history_ == rsp) return;
+    hot_.store_gs(history_, offsetof(Thread, lent_to_history));
+    hot_.movzx16_gs(history_, at(Branches::places(counting_.machine->branches).history));
+}
+
+void Translation::end_history() {
+    if (history_ == rsp) return;
+    hot_.store_gs16(history_, at(Branches::places(counting_.machine->branches).history));
+    hot_.load_gs(history_, offsetof(Thread, lent_to_history));
+}
+
+/// A direct branch that has gone to `target`. If that is the start of the trace, control stays in its loop: a jump that
+/// is linked to it, and otherwise leads to what follows.
+void Translation::emit_loop(std::uint64_t target) {
+    if (history_ == rsp || target != block_->pc || !ends_in_loop()) return;
+    const ExitId id = new_exit(target);
+    if (id == 0) return;
+    align_operand(1);
+    std::uint8_t* const operand = hot_.at() + 1;
+    constexpr std::int32_t kOperandBytes = sizeof(std::int32_t);
+    hot_.jmp(operand + kOperandBytes);
+    Exit& exit = cache_.exits[id];
+    exit.operand = static_cast<std::uint16_t>(operand - block_->host);
+    exit.stub = kOperandBytes;
+    exit.set_loop();
+}
+
+/// In front of a trace's last instruction, unless that is a direct branch, which has the history until it has gone one
+/// way.
+void Translation::end_predictions_of_trace() {
+    settle_predicted_returns(open_calls_);
+    open_calls_ = 0;
+    const Control last = decoded_.instructions[decoded_.count - 1].control;
+    if (last == Control::conditional || last == Control::rcx_branch || last == Control::jump) return;
+    end_history();
+    history_ = rsp;
+}
+
+void set_history(Thread& thread, std::uint64_t history) {
+    static_assert(Branches::places(models::BranchUnit{}).history == 0);
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(thread.predictors);
+    *reinterpret_cast<std::uint32_t*>(bytes) = static_cast<std::uint32_t>(history & 0xffff);
 }
 
 /// A call pushes its return address onto the predictor's ring. `reg` is lost.
@@ -203,9 +345,54 @@ void Translation::push_predicted_return(Register reg, std::uint64_t return_addre
 
 void Translation::predict_call(std::uint64_t return_address) {
     if (!counting_.predicting) return;
-    spill(rcx);
-    push_predicted_return(rcx, return_address);
-    unspill(rcx);
+    const Register reg = next_scratch();
+    spill(reg);
+    push_predicted_return(reg, return_address);
+    unspill(reg);
+}
+
+// In a trace the ring's position stays that of the trace's start while calls have not returned. So a call and its
+// return in the trace need no chain through memory: the call only writes its address, and the return needs no code, as
+// it always leads to what the call has written. In front of the trace's last instruction, and in its exits, the
+// position is brought up to date. If a thread is stopped in the middle of a trace, push_predicted_returns() does that.
+
+/// A call in a trace, after open_calls_ has counted it. `reg` is lost.
+///
+///   mov %gs:TOP, R     lea STEP*CALLS(R), R     movzx R, R     movl $~RETURN, %gs:RING(R)
+void Translation::predict_call_in_trace(Register reg, std::uint64_t return_address) {
+    const models::BranchUnit& unit = counting_.machine->branches;
+    const std::size_t ring = at(Branches::places(unit).returns);
+    hot_.load_gs32(reg, ring + offsetof(ReturnStack::Ring, top));
+    hot_.lea32(reg, reg, open_calls_ * static_cast<std::int32_t>(ReturnStack::step(unit.return_entries)));
+    hot_.movzx8(reg, reg);
+    hot_.mov_gs32_at(reg, ring + offsetof(ReturnStack::Ring, addresses), models::kept_target(return_address));
+}
+
+void Translation::predict_direct_call_in_trace(std::uint64_t return_address) {
+    const Register reg = next_scratch();
+    spill(reg);
+    predict_call_in_trace(reg, return_address);
+    unspill(reg);
+}
+
+/// `calls` of the trace have not returned.
+void Translation::settle_predicted_returns(std::int32_t calls) {
+    if (!counting_.predicting || calls == 0) return;
+    const models::BranchUnit& unit = counting_.machine->branches;
+    const std::size_t top = at(Branches::places(unit).returns) + offsetof(ReturnStack::Ring, top);
+    const Register reg = next_scratch();
+    spill(reg);
+    hot_.load_gs32(reg, top);
+    hot_.lea32(reg, reg, calls * static_cast<std::int32_t>(ReturnStack::step(unit.return_entries)));
+    hot_.movzx8(reg, reg);
+    hot_.store_gs32(reg, top);
+    unspill(reg);
+}
+
+void push_predicted_returns(Thread& thread, const models::BranchUnit& unit, std::uint32_t calls) {
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(thread.predictors);
+    auto& ring = *reinterpret_cast<ReturnStack::Ring*>(bytes + Branches::places(unit).returns);
+    ring.top = (ring.top + calls * ReturnStack::step(unit.return_entries)) % ReturnStack::kWholeRing;
 }
 
 /// Compares the prediction in r11 with the target in rcx. Both are lost, and the target is in kTarget. Returns the

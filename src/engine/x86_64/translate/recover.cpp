@@ -9,6 +9,7 @@
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode.h"
+#include "engine/x86_64/translate/predict.h"
 #include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/steps.h"
 
@@ -43,6 +44,20 @@ void restore_spilled(const Thread& thread, const BlockPosition& place, Registers
     }
     for (const unsigned reg : {spilled & 15u, static_cast<unsigned>(spilled >> 4)})
         if (reg != rsp) registers.r[reg] = thread.spill[reg];
+}
+
+void leave_history(Thread& thread, const BlockPosition& place, Registers& registers) {
+    const Block& block = *place.block;
+    if (!block.trace || block.budgeted || block.lane == 0 || !place.counted) return;
+    // The last instruction has the history only if it is a direct branch.
+    const std::size_t last = block.instructions - 1U;
+    constexpr ClassSet kOther = bit(Class::calls) | bit(Class::returns) | bit(Class::indirect) | bit(Class::far);
+    const ClassSet classes = mark_at(block, last).classes();
+    const bool direct = (classes & bit(Class::branches)) != 0 && (classes & kOther) == 0;
+    if (place.index > last || (place.index == last && !direct)) return;
+    const Register reg = history_register(block.lane);
+    set_history(thread, registers.r[reg]);
+    registers.r[reg] = thread.lent_to_history;
 }
 
 void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers) {
@@ -145,9 +160,26 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
 
 namespace {
 
+/// The predicted returns of calls that the trace has made are on the predictor's ring only before its last instruction
+/// (predict.cpp).
+void note_open_calls(Thread& thread, const BlockPosition& place) {
+    const Block& block = *place.block;
+    if (!block.trace || place.index + 1 >= block.instructions) return;
+    std::uint32_t calls = 0;
+    MarkReader marks{block};
+    for (std::size_t i = 0; i < place.index; ++i) {
+        const ClassSet classes = marks.next().classes();
+        if ((classes & bit(Class::calls)) != 0) ++calls;
+        if ((classes & bit(Class::returns)) != 0) --calls;
+    }
+    if (calls == 0 || !thread.engine->counting.predicting) return;
+    push_predicted_returns(thread, thread.engine->counting.machine->branches, calls);
+}
+
 /// Uncounts the rest of the segment at `place`. `marks`: the next one is that of the place.
 void uncount_rest(Thread& thread, const BlockPosition& place, MarkReader marks) {
     note_exact_rest(thread, place);
+    note_open_calls(thread, place);
     if (place.block->counted == 0) return;
     if (place.block->charges_steps != 0) thread.turn.lane[0] += steps_of_trace(*place.block, place.index);
     note_ran(thread, place);

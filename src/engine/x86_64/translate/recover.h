@@ -46,6 +46,10 @@ BlockPosition locate(Block& block, std::uint64_t host);
 /// values. Not to be used at an exact position, where the spill slots are stale.
 void restore_spilled(const Thread& thread, const BlockPosition& place, Registers& registers);
 
+/// At any `place`, after restore_spilled(): a trace's history goes back to the predictors, and its register gets the
+/// application's value (predict.cpp).
+void leave_history(Thread& thread, const BlockPosition& place, Registers& registers);
+
 /// At any `place`: the register that the prologue of its segment has lent gets the application's value. After
 /// restore_spilled(): an instruction may borrow a register that is lent.
 void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers);

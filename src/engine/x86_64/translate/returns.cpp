@@ -54,13 +54,14 @@ namespace anyperf::engine::x86_64 {
 /// Whether nothing looks at branches or accesses, except at calls and returns for the open calls, and the code is not
 /// compared at each entry.
 bool Translation::can_be_traced() const {
-    return !single_instruction_ && exact_ == nullptr && !counting_.recording && !counting_.predicting &&
-           (instrumentation_.branches & ~branch::kOpenCalls) == 0 && !instrumentation_.loads &&
-           !instrumentation_.stores && address_of(code_.at) == code_.pc;
+    return !single_instruction_ && exact_ == nullptr && !counting_.recording &&
+           (!counting_.predicting || predicts_in_traces()) && (instrumentation_.branches & ~branch::kOpenCalls) == 0 &&
+           !instrumentation_.loads && !instrumentation_.stores && address_of(code_.at) == code_.pc;
 }
 
 bool Translation::pairs() const {
-    return cache_.pairs_returns && can_be_traced() && !records(branch::kOpenCalls) && !path_leg_;
+    return cache_.pairs_returns && can_be_traced() && !counting_.predicting && !records(branch::kOpenCalls) &&
+           !path_leg_;
 }
 
 bool Translation::pairs_call_to(const Instruction& instruction, std::uint64_t return_address) const {

@@ -4,6 +4,8 @@
 // instruction to that of another: a conditional branch leaves the block by a stub in the cold part.
 #include "engine/x86_64/translate/translate.h"
 
+#include <limits>
+
 #include "engine/cache/packed_marks.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/steps.h"
@@ -123,6 +125,7 @@ void Translation::emit_instructions() {
     if (exact_ != nullptr) take_exact_cells();
     emit_heat();
     emit_steps_of_trace();
+    begin_history();
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
         const bool last = i + 1 == decoded_.count;
@@ -152,6 +155,7 @@ void Translation::emit_instructions() {
             emit_side_exit(instruction, address);
         marks_[i].spilled = spilled_;
         if (!ends_segment) emit_captures(i, true);
+        if (is_trace() && i + 2 == decoded_.count) end_predictions_of_trace();
         begins_segment = ends_segment && !counts_once();
         address = address_after(i, address);
     }
@@ -216,7 +220,8 @@ Block* Translation::emit_block(bool indirect_entry) {
         emit_instructions();
     // On failure the records allocated here are lost until a flush; the arena's room is not, because nothing was
     // committed.
-    if (hot_.overflowed() || cold_.overflowed() || out_of_records_ || !keep_marks()) return nullptr;
+    const bool too_long = hot_.at() - block_->host > std::numeric_limits<std::uint16_t>::max();
+    if (hot_.overflowed() || cold_.overflowed() || out_of_records_ || too_long || !keep_marks()) return nullptr;
     block_->host_bytes = static_cast<std::uint16_t>(hot_.at() - block_->host);
     arena_.commit(id_, hot_.at(), cold_.at());
     finish_relocations();

@@ -119,7 +119,11 @@ struct TraceExit {
     std::int32_t taken;     ///< what to add to the count of taken branches, beside what the rest counts
     std::uint8_t* operand;  ///< of the jump that leads to its code
     bool makes_step = false;
-    std::size_t steps = 0;  ///< of the trace, that have not been made then
+    std::size_t steps = 0;       ///< of the trace, that have not been made then
+    std::uint64_t branch = 0;    ///< the conditional branch that leads there; 0: the exit is in front of a branch
+    std::int32_t resolving = 0;  ///< of that branch (cost.h)
+    std::int32_t calls = 0;      ///< of the trace, that have not returned then
+    bool history = false;        ///< the trace's register has gshare's history
 };
 
 /// What an exit of a trace adds to each counter.
@@ -143,7 +147,7 @@ class Translation {
           instrumentation_(instrumentation),
           exact_(exact != nullptr && exact->on() ? exact : nullptr),
           relocations_(relocations),
-          marks_count_(counting_.on() || exact_ != nullptr || cache.pairs_returns),
+          marks_count_(counting_.on() || counting_.predicting || exact_ != nullptr || cache.pairs_returns),
           hot_(arena.hot(), arena.to_writable()),
           cold_(arena.cold(), arena.to_writable()) {}
 
@@ -165,6 +169,8 @@ class Translation {
     /// Translates the longest part of a path that a trace can follow (x86_64/traces), at least its first step. Null as
     /// run(); preconditions as there.
     Block* run_trace(const TracePath& path, bool indirect_entry);
+    /// The trace may rely on what these sites (models/branches/sites.h) have seen. Call it before run_trace().
+    void know_sites(const std::uint8_t* directions) { directions_ = directions; }
 
   private:
     Block* emit_block(bool indirect_entry);
@@ -187,6 +193,8 @@ class Translation {
 
     // traces/trace.cpp: blocks that count their executions, and traces
     bool can_be_traced() const;
+    /// A trace that predicts branches charges no budget, and notes no calls.
+    bool predicts_in_traces() const { return !counting_.budgeted && instrumentation_.branches == 0; }
     bool is_trace() const { return piece_count_ != 0; }
     void emit_heat();
     std::size_t steps_from(std::size_t index) const;
@@ -194,12 +202,15 @@ class Translation {
     void emit_step_entry();
     void decode_path(const TracePath& path);
     bool decode_step(std::uint64_t pc);
+    std::size_t most_calls() const;
     bool continues_to(std::uint64_t address, std::uint64_t next);
     bool begin_trace(const TracePath& path);
     void emit_trace_branch(std::size_t index, std::uint64_t address, std::uint64_t next);
     void emit_trace_conditional(std::size_t index, std::uint64_t address);
     void emit_check(std::size_t index, std::uint64_t address, std::uint64_t expected);
     void note_checked(const Instruction& instruction, std::uint64_t address, const std::uint8_t* other);
+    void unspill_check();
+    void emit_indirect_in_trace(std::size_t index, std::uint64_t address, std::uint64_t expected);
     bool fits_tuple() const;
     std::uint64_t find_safe_returns() const;
 
@@ -207,6 +218,8 @@ class Translation {
     bool counts_once() const { return is_trace() && counting_.on(); }
     bool is_taken_in_trace(std::size_t index) const;
     ClassSet counted_in_advance(std::size_t index) const;
+    /// Whether exits have code of their own, after the trace's end.
+    bool exits_apart() const { return counts_once() || counting_.predicting; }
     void leave_trace_if(Condition condition, TraceExit exit);
     void leave_trace(TraceExit exit);
     void emit_trace_exits();
@@ -288,6 +301,7 @@ class Translation {
     void mark_misprediction_after();
 
     // predict.cpp: branch predictors
+    Register next_scratch();
     WordAdditions misprediction_of(models::Quantity quantity) const;
     void count_conditional_misprediction(const std::uint8_t* next);
     void count_misprediction(models::Quantity quantity, const std::uint8_t* next);
@@ -295,12 +309,32 @@ class Translation {
     bool marks_conditional(bool taken) const { return taken ? records(branch::kConditional) : records_every_branch(); }
     void mark_conditional(bool taken) { taken ? mark_mispredicted() : mark_misprediction_after(); }
     void emit_first_direction(std::uint8_t* from, std::size_t site, bool taken, const std::uint8_t* done);
-    void emit_training(std::uint8_t* from, std::size_t counter, bool taken, const std::uint8_t* trained);
+    /// One way of a conditional branch, in the tables of the thread.
+    struct PredictedWay {
+        std::size_t site;  ///< offsets in Thread
+        std::size_t counter;
+        std::uint32_t path;  ///< what enters the history
+        bool taken;
+    };
+    PredictedWay predicted_way(std::uint64_t address, std::uint64_t next, bool taken) const;
+    std::uint8_t seen(const PredictedWay& way) const;
+    void emit_counter(Emitter& code, const PredictedWay& way);
+    void emit_known_one_way(const PredictedWay& way);
+    void emit_training(std::uint8_t* from, Register reg, std::size_t counter, bool taken, const std::uint8_t* trained);
+    bool ends_in_loop() const;
+    void choose_history_register();
+    void emit_loop(std::uint64_t target);
+    void begin_history();
+    void end_history();
     void push_predicted_return(Register reg, std::uint64_t return_address);
     void predict_call(std::uint64_t return_address);
     std::uint8_t* compare_prediction();
     void predict_return();
     void predict_indirect(std::uint64_t address, std::uint8_t kind);
+    void predict_call_in_trace(Register reg, std::uint64_t return_address);
+    void predict_direct_call_in_trace(std::uint64_t return_address);
+    void settle_predicted_returns(std::int32_t calls);
+    void end_predictions_of_trace();
 
     // note_calls.cpp: the thread's open calls
     void append_open_call(std::uint64_t return_address, Register reg);
@@ -435,6 +469,10 @@ class Translation {
     std::size_t piece_count_ = 0;                     ///< 0: the block is no trace
     std::array<std::uint64_t, kMostPieces> returns_;  ///< of calls in the trace that have not returned there
     std::size_t depth_ = 0;                           ///< number of `returns_`
+    const std::uint8_t* directions_ = nullptr;        ///< null: what sites have seen is not known
+    Register history_ = rsp;                          ///< the register that has gshare's history; rsp: none
+    std::uint32_t scratches_ = 0;                     ///< how often next_scratch() was called
+    std::int32_t open_calls_ = 0;                     ///< of the trace so far, that have not returned
     std::uint64_t safe_returns_ = 0;                  ///< by index: returns in the trace that need no check
     UnsetArray<Mark, kLongestBlock + 1> marks_;
     std::array<TraceExit, TracePath::kMost> trace_exits_;
