@@ -100,8 +100,8 @@ void Translation::emit_trace_exits() {
     for (std::size_t i = 0; i < trace_exit_count_; ++i) {
         const TraceExit& exit = trace_exits_[i];
         hot_.bind_far(exit.operand);
-        lane_ =
-            (lane_ + 1) % run::kLanes;  // not the one that the trace has charged just before: it would wait for that
+        // Not the lane that the trace has charged just before: the addition would wait for that.
+        lane_ = (lane_ + 1) % run::kLanes;
         history_ = exit.history ? history_register(block_->lane) : rsp;
         if (exit.branch != 0) {
             resolving_ = exit.resolving;
