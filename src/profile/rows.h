@@ -205,7 +205,7 @@ const KeyName& name_of(Key key);
 /// The name of a key in a profile, and the title of its column.
 std::string_view name_of(const Profile& profile, Key key);
 std::string_view title_of(const Profile& profile, Key key);
-/// The same of a key that is no field of tracepoints.
+/// The title of a key that does not depend on the profile: of any but a field of tracepoints.
 inline std::string_view title_of(Key key) {
     return name_of(key).title;
 }

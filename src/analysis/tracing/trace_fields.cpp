@@ -15,7 +15,7 @@ void add(std::string name, std::vector<std::string>& names) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
 }
 
-/// Adds the fields that a name stands for. False: no tracepoint has one.
+/// Adds the fields that `name` selects. Returns false if no tracepoint has such a field.
 bool add_fields(std::string_view text, const perfdata::Reader& reader, const perfdata::Tracepoints& tracepoints,
                 std::vector<std::string>& names) {
     const TraceField wanted{text};

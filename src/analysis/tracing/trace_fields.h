@@ -24,9 +24,9 @@ struct TraceField {
 /// the same, which shows "R" for the number of a state (__sort__hde_entry() in tools/perf/util/sort.c).
 std::string_view printed_value(std::string_view text, std::string_view field);
 
-/// The fields that a name stands for: itself, or with "trace_fields" and "EVENT.*" all fields of the recording's
-/// tracepoints, in their order, each once. Empty: no tracepoint has a field of this name. Of a pipe the tracepoints are
-/// not known before it is read.
+/// The fields that a name selects: the field of that name, or with "trace_fields" and "EVENT.*" all fields of the
+/// recording's tracepoints, in their order, each once. Empty: no tracepoint has a field of this name. Of a pipe the
+/// tracepoints are not known before it is read.
 std::vector<std::string> known_trace_fields(const perfdata::Reader& reader, const std::string& name);
 
 }  // namespace anyperf::analysis

@@ -22,7 +22,7 @@ struct Computation {
     std::int64_t baseline_factor = 1, factor = 1;  ///< of Kind::wdiff
 };
 
-/// The value of -c: delta, delta-abs, ratio, or wdiff:W1,W2. Error: it is none of them.
+/// Reads the value of -c: delta, delta-abs, ratio, or wdiff:W1,W2. Error: `text` is another word.
 Result<Computation> computation_named(const std::string& text);
 
 struct ComputedOptions {

@@ -7,8 +7,8 @@
 
 namespace anyperf::cli {
 
-/// Reads the recording and prints a table, in the form of perf 6.1 (tools/perf/util/values.c). A note says so if there
-/// are none.
+/// Reads the recording and prints a table, in the form of perf 6.1 (tools/perf/util/values.c). Prints a note
+/// if the recording has no such counts.
 Result<void> print_thread_counts(perfdata::Reader& reader, Output& out);
 
 }  // namespace anyperf::cli

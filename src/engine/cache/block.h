@@ -69,9 +69,9 @@ struct Exit {
     std::uint64_t to : 22 = 0;       ///< number of the block that it is linked to; 0: none
     std::uint64_t operand : 16 = 0;  ///< the rel32 that link() patches, in bytes from the start of `from`; 0: this exit
                                      ///< is never linked
-    std::uint64_t length : 4 = 0;    ///< of the instruction that ends at the target, if `control_number` is set; else 1
-                                     ///< for set_loop(), or 0
-    ExitId next_incoming = 0;        ///< list of the exits that are linked to `to`
+    std::uint64_t length : 4 = 0;  ///< of the instruction that ends at the target, if `control_number` is set; without
+                                   ///< one, 1 marks a loop (is_loop()) and 0 any other exit
+    ExitId next_incoming = 0;      ///< list of the exits that are linked to `to`
     std::int32_t stub = 0;  ///< where the operand leads while the exit is not linked, in bytes from the operand; of a
                             ///< pad, its word, in bytes from the start of `from`
 
@@ -92,8 +92,8 @@ struct Exit {
         stub = static_cast<std::int32_t>(word);
     }
     bool is_pad() const { return control() == x86_64::Control::ret; }
-    /// It leads to the start of its own trace, and past the code that loads gshare's history there. Its stub is in the
-    /// trace.
+    /// Makes it the exit that closes a loop: it leads to the start of its own trace, past the code that loads gshare's
+    /// history. Until it is linked it leads to the code after it in the trace.
     void set_loop() { length = 1; }
     bool is_loop() const { return control_number == 0 && length != 0; }
 };

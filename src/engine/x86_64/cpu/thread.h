@@ -64,11 +64,11 @@ inline constexpr std::size_t kHeatWords = 4096;
 /// The path that a thread has taken since a block became hot: a trace will follow it (engine/traces.h).
 struct TracePath {
     static constexpr std::size_t kMost = 40;
-    std::uint64_t pc[kMost];     ///< where each step begins; a step ends with a branch
+    std::uint64_t pc[kMost];     ///< where each leg begins; a leg ends with a branch
     std::uint32_t count;         ///< 0: the thread is on no path
-    std::uint32_t instructions;  ///< of all steps
+    std::uint32_t instructions;  ///< of all legs
     std::uint32_t depth;         ///< calls that have not returned
-    std::uint32_t last_classes;  ///< of the last step's last instruction (decode/classes.h)
+    std::uint32_t last_classes;  ///< of the last leg's last instruction (decode/classes.h)
     std::uint64_t last_branch;   ///< the address of that instruction
 };
 

@@ -229,10 +229,12 @@ void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, st
             if (counting_.predicting) predict_direct_call_in_trace(address + instruction.length);
             return;
         case Control::ret:
-            if ((safe_returns_ >> index & 1) == 0)
-                emit_check(index, address, next), unspill_check();
-            else
+            if ((safe_returns_ >> index & 1) == 0) {
+                emit_check(index, address, next);
+                unspill_check();
+            } else {
                 note_safe_return();
+            }
             --open_calls_;
             return hot_.lea(rsp, rsp, static_cast<std::int32_t>(sizeof(std::uint64_t) + instruction.immediate));
         case Control::jump_indirect:
@@ -303,7 +305,10 @@ void Translation::emit_indirect_in_trace(std::size_t index, std::uint64_t addres
     const bool calls = instruction.control == Control::call_indirect;
     const std::uint64_t return_address = address + instruction.length;
     emit_check(index, address, expected);
-    if (calls) push_constant(return_address), ++open_calls_;
+    if (calls) {
+        push_constant(return_address);
+        ++open_calls_;
+    }
     if (counting_.predicting) {
         if (calls) predict_call_in_trace(kScratchRegister, return_address);
         hot_.mov(kTargetRegister, expected);

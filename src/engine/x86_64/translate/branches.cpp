@@ -206,7 +206,7 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
 
 /// Jumps to the application address in kTargetRegister; both registers of an indirect branch are spilled. A block of a
 /// single instruction always returns to the engine, which has to report that the instruction has been executed; so does
-/// the step of a path.
+/// the leg of a path.
 ///
 ///   movzx r11d, cx;  jmp [TABLE + 8 * r11]
 void Translation::emit_indirect_lookup() {

@@ -15,7 +15,7 @@ namespace anyperf::engine::x86_64 {
 /// Fills the mark of the instruction that has its translation from here on; index == count is the end of the block.
 void Translation::mark(std::size_t index, std::uint8_t spilled) {
     const bool is_end = index >= decoded_.count;
-    // Of a step of a path the engine asks how it ended.
+    // Of the leg of a path the engine asks how it ended.
     const ClassSet classes = !is_end && (marks_count_ || path_leg_) ? counted_in_advance(index) : ClassSet{0};
     const InstructionCost cost = classes != 0 ? costs_[index] : InstructionCost{};
     // Written at once: a read of bit fields that were written by parts waits for the writes, 4 % of gcc -c.
