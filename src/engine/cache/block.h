@@ -15,13 +15,13 @@ using BlockId = std::uint32_t;
 using ExitId = std::uint32_t;
 using IndirectEntryId = std::uint32_t;
 
-inline constexpr std::uint16_t kSingleInstruction = 0x8000;  ///< a value of Block::limit
+inline constexpr std::uint16_t kSingleInstruction = 0x4000;  ///< a value of Block::limit
 /// A value of Block::limit: the block is a leg: it ends with its first branch and always leads to the engine, which so
 /// learns the path that a trace will follow (engine/traces.h).
-inline constexpr std::uint16_t kPathLeg = 0x4000;
+inline constexpr std::uint16_t kPathLeg = 0x2000;
 /// With a number, a value of Block::limit: the block ends after so many instructions, and always leads to the engine,
 /// because the thread's turn ends there.
-inline constexpr std::uint16_t kTurnEnd = 0x2000;
+inline constexpr std::uint16_t kTurnEnd = 0x1000;
 inline constexpr std::size_t kLongestBlockBytes = 1024;  ///< of application code; 64 instructions of 15 bytes fit
 
 /// Where the translation of an instruction starts, and which registers it borrows: if it faults, the application's
@@ -154,8 +154,9 @@ struct Block {
     std::uint16_t follows_call : 1 = 0;     ///< set only if its process charges steps
     std::uint16_t has_step_entry : 1 = 0;   ///< code that charges a step is right before it
     std::uint16_t long_step_entry : 1 = 0;  ///< in kLongStepBytes
-    std::uint16_t limit = 0;                ///< the block ends after this many instructions; 0: an ordinary block;
-                              ///< kSingleInstruction: one instruction without instrumentation, then an exit
+    std::uint16_t notes_calls : 1 = 0;      ///< calls in it become open calls (instrumentation/open_calls.h)
+    std::uint16_t limit : 15 = 0;           ///< the block ends after this many instructions; 0: an ordinary block;
+                                   ///< kSingleInstruction: one instruction without instrumentation, then an exit
     std::uint8_t instructions = 0;
     std::uint8_t exits = 0;  ///< number of exits, from first_exit on; translate.h asserts that a byte suffices
     ExitId first_exit = 0;

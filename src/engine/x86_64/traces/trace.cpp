@@ -203,6 +203,7 @@ bool Translation::begin_trace(const TracePath& path) {
     *block_ = {};
     block_->pc = code_.pc;
     block_->trace = true;
+    block_->notes_calls = records(branch::kOpenCalls) ? 1 : 0;
     lane_ = id_ % run::kLanes;
     block_->lane = counting_.budgeted ? lane_ & 7u : history_number(history_);
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
@@ -223,7 +224,7 @@ void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, st
         case Control::conditional: return emit_trace_conditional(index, address);
         case Control::jump: return hot_.nop(1);
         case Control::call:
-            note_direct_call(address + instruction.length, next);
+            note_direct_call(address + instruction.length, next, true);
             push_constant(address + instruction.length);
             ++open_calls_;
             if (counting_.predicting) predict_direct_call_in_trace(address + instruction.length);
@@ -232,8 +233,6 @@ void Translation::emit_trace_branch(std::size_t index, std::uint64_t address, st
             if ((safe_returns_ >> index & 1) == 0) {
                 emit_check(index, address, next);
                 unspill_check();
-            } else {
-                note_safe_return();
             }
             --open_calls_;
             return hot_.lea(rsp, rsp, static_cast<std::int32_t>(sizeof(std::uint64_t) + instruction.immediate));
@@ -285,18 +284,26 @@ void Translation::emit_check(std::size_t index, std::uint64_t address, std::uint
     if (records(branch::kOpenCalls)) note_checked(instruction, address, other);
 }
 
+/// In front of the trace's last instruction, which is written as that of any block.
+void Translation::end_path() {
+    settle_predicted_returns(open_calls_);
+    settle_open_calls(open_calls_);
+    open_calls_ = 0;
+    end_predictions_of_trace();
+}
+
 void Translation::unspill_check() {
     unspill(kTargetRegister);
     unspill(kScratchRegister);
 }
 
-/// The open calls change as by a branch at the end of a block (note_calls.cpp), except that a return which is not of
-/// the newest call leaves the trace at `other`. Both registers are spilled.
+/// A call becomes an open call, and a return that is not of the newest one leaves the trace at `other`
+/// (note_calls.cpp). Both registers are spilled.
 void Translation::note_checked(const Instruction& instruction, std::uint64_t address, const std::uint8_t* other) {
     if (instruction.control == Control::call_indirect)
-        append_open_call(address + instruction.length, kScratchRegister);
+        write_open_call(address + instruction.length, kScratchRegister);
     else if (instruction.control == Control::ret)
-        hot_.bind_far(remove_open_call(), other);
+        hot_.bind_far(compare_newest_call(), other);
 }
 
 /// An indirect jump or call that leads to `expected` on the trace's path.

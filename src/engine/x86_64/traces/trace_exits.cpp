@@ -4,7 +4,7 @@
 // counted all of it, so an exit subtracts what has not run. That code follows the trace, where no mark leads:
 //
 //   EXIT:  add  $-1, %gs:WORD       of the tuple that has not run; or -N for each class, if that tuple has no word. If
-//                                   the flags are live at the target: by rcx and lea (count.cpp)
+//                                   the flags are live at the target: by lea (count.cpp)
 //          add  $N, %gs:LANE        in a process with budgets: the instructions that have not run
 //          jmp  TARGET              a direct exit
 //
@@ -109,6 +109,7 @@ void Translation::emit_trace_exits() {
         }
         end_history();
         settle_predicted_returns(exit.calls);
+        settle_open_calls(exit.calls);
         WordAdditions additions;
         if (counts_once()) additions = additions_of_exit(correction_of(exit));
         if (exit.steps != 0) additions.add(step_offset(id_), static_cast<std::int32_t>(exit.steps));

@@ -197,7 +197,7 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
         return emit_direct_exit(address + instruction.length);
     }
     const std::uint64_t target = branch_target(instruction, address);
-    note_direct_call(address + instruction.length, target);
+    note_direct_call(address + instruction.length, target, false);
     push_constant(address + instruction.length);
     predict_call(address + instruction.length);
     record_direct(branch::kCall, address, target);

@@ -15,7 +15,7 @@
 //
 // Until the segment has overwritten R the application's value is in Thread::lent, and the marks of these instructions
 // say so (Mark::lent); recover.h puts it back when the thread is stopped there. A segment that has no such register
-// borrows rcx and reloads it. A tuple without a word of its own adds to several words in the same way.
+// borrows one and reloads it. A tuple without a word of its own adds to several words in the same way.
 //
 // In a process with budgets (live_counters.h) the instructions are not in the tuple but charged to a lane, first of all
 // (lane_charge.h). If they do not fit, the thread leaves by ExitReason::budget before the segment has any effect.
@@ -186,10 +186,10 @@ void Translation::emit_additions(const WordAdditions& additions, bool flags_dead
 /// The same where no register can be lent.
 void Translation::emit_additions(const WordAdditions& additions, bool flags_dead) {
     if (!flags_dead) {
-        spill(rcx);
-        emit_additions_in(rcx, additions);
-        unspill(rcx);
-        return;
+        const Register reg = next_scratch();
+        spill(reg);
+        emit_additions_in(reg, additions);
+        return unspill(reg);
     }
     for (std::size_t i = 0; i < additions.count; ++i) {
         const WordAdditions::One& word = additions.one[i];

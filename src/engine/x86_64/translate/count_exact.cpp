@@ -1,8 +1,8 @@
 // count_exact.cpp: the cells of exact counts (engine/exact/state.h).
 //
 // The prologue of a segment ends with an addition to the segment's cell. `add` sets the flags, so where they are alive
-// the sum goes through rcx, as in count.cpp. Each segment has a cell of its own, so that additions seldom wait for each
-// other; only a loop of one segment adds to the same cell each time.
+// the sum goes through a borrowed register, as in count.cpp. Each segment has a cell of its own, so that additions
+// seldom wait for each other; only a loop of one segment adds to the same cell each time.
 //
 // A direct call needs no code: it ends a segment, so the segment's cell counts it. An indirect call appends its target
 // and its block to a list of the thread. When the list is full the branch exits by the lookup miss, and the engine
@@ -67,11 +67,12 @@ void Translation::emit_exact_count(std::size_t first, std::uint64_t pc) {
         hot_.add_gs(cell, 1);
         return;
     }
-    spill(rcx);
-    hot_.load_gs(rcx, cell);
-    hot_.lea(rcx, rcx, 1);
-    hot_.store_gs(rcx, cell);
-    unspill(rcx);
+    const Register reg = next_scratch();
+    spill(reg);
+    hot_.load_gs(reg, cell);
+    hot_.lea(reg, reg, 1);
+    hot_.store_gs(reg, cell);
+    unspill(reg);
 }
 
 bool Translation::counts_target(const Instruction& instruction) const {

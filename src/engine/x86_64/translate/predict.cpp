@@ -74,16 +74,6 @@ void clear_predictors(Thread& thread) {
     for (std::uint64_t i = from; i < sizeof thread.predictors; ++i) bytes[i] = 0;
 }
 
-/// A register that has to get its value back at once. Where the program does not write to it, each use of it waits
-/// for the one before: its value goes through memory. So the uses take turns.
-Register Translation::next_scratch() {
-    constexpr Register kTurns[] = {rcx, r8, rdx, r9, r10, r11};
-    Register reg = rsp;
-    do reg = kTurns[(id_ + scratches_++) % std::size(kTurns)];
-    while (reg == history_);
-    return reg;
-}
-
 /// What a misprediction adds. Its cycles are a part of the cost of what has run (count_stalls() in
 /// modelling/drain.cpp).
 WordAdditions Translation::misprediction_of(Quantity quantity) const {
@@ -316,8 +306,6 @@ void Translation::emit_loop(std::uint64_t target) {
 /// In front of a trace's last instruction, unless that is a direct branch, which has the history until it has gone one
 /// way.
 void Translation::end_predictions_of_trace() {
-    settle_predicted_returns(open_calls_);
-    open_calls_ = 0;
     const Control last = decoded_.instructions[decoded_.count - 1].control;
     if (last == Control::conditional || last == Control::rcx_branch || last == Control::jump) return;
     end_history();

@@ -160,8 +160,8 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
 
 namespace {
 
-/// The predicted returns of calls that the trace has made are on the predictor's ring only before its last instruction
-/// (predict.cpp).
+/// The calls of a trace are on the predictor's ring (predict.cpp) and on the list of open calls (note_calls.cpp) only
+/// before its last instruction.
 void note_open_calls(Thread& thread, const BlockPosition& place) {
     const Block& block = *place.block;
     if (!block.trace || place.index + 1 >= block.instructions) return;
@@ -172,8 +172,10 @@ void note_open_calls(Thread& thread, const BlockPosition& place) {
         if ((classes & bit(Class::calls)) != 0) ++calls;
         if ((classes & bit(Class::returns)) != 0) --calls;
     }
-    if (calls == 0 || !thread.engine->counting.predicting) return;
-    push_predicted_returns(thread, thread.engine->counting.machine->branches, calls);
+    if (calls == 0) return;
+    if (block.notes_calls != 0) thread.open_calls.top += calls * static_cast<std::uint32_t>(sizeof(OpenCall));
+    if (thread.engine->counting.predicting)
+        push_predicted_returns(thread, thread.engine->counting.machine->branches, calls);
 }
 
 /// Uncounts the rest of the segment at `place`. `marks`: the next one is that of the place.

@@ -119,6 +119,16 @@ bool Translation::keep_marks() {
     return true;
 }
 
+/// A register that has to get its value back at once. Where the program does not write to it, each use of it waits
+/// for the one before: its value goes through memory. So the uses take turns.
+Register Translation::next_scratch() {
+    constexpr Register kTurns[] = {rcx, r8, rdx, r9, r10, r11};
+    Register reg = rsp;
+    do reg = kTurns[(id_ + scratches_++) % std::size(kTurns)];
+    while (reg == history_);
+    return reg;
+}
+
 void Translation::emit_instructions() {
     std::uint64_t address = decoded_.pc;
     bool begins_segment = true;
@@ -155,7 +165,7 @@ void Translation::emit_instructions() {
             emit_side_exit(instruction, address);
         marks_[i].spilled = spilled_;
         if (!ends_segment) emit_captures(i, true);
-        if (is_trace() && i + 2 == decoded_.count) end_predictions_of_trace();
+        if (is_trace() && i + 2 == decoded_.count) end_path();
         begins_segment = ends_segment && !counts_once();
         address = address_after(i, address);
     }

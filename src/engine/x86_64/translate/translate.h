@@ -208,6 +208,7 @@ class Translation {
     void emit_trace_branch(std::size_t index, std::uint64_t address, std::uint64_t next);
     void emit_trace_conditional(std::size_t index, std::uint64_t address);
     void emit_check(std::size_t index, std::uint64_t address, std::uint64_t expected);
+    void end_path();
     void note_checked(const Instruction& instruction, std::uint64_t address, const std::uint8_t* other);
     void unspill_check();
     void emit_indirect_in_trace(std::size_t index, std::uint64_t address, std::uint64_t expected);
@@ -219,7 +220,9 @@ class Translation {
     bool is_taken_in_trace(std::size_t index) const;
     ClassSet counted_in_advance(std::size_t index) const;
     /// Whether exits have code of their own, after the trace's end.
-    bool exits_apart() const { return counts_once() || counting_.predicting; }
+    bool exits_apart() const {
+        return counts_once() || counting_.predicting || (is_trace() && records(branch::kOpenCalls));
+    }
     void leave_trace_if(Condition condition, TraceExit exit);
     void leave_trace(TraceExit exit);
     void emit_trace_exits();
@@ -337,10 +340,12 @@ class Translation {
     void end_predictions_of_trace();
 
     // note_calls.cpp: the thread's open calls
+    void write_open_call(std::uint64_t return_address, Register reg);
     void append_open_call(std::uint64_t return_address, Register reg);
-    void note_direct_call(std::uint64_t return_address, std::uint64_t to);
-    void note_safe_return();
+    void note_direct_call(std::uint64_t return_address, std::uint64_t to, bool in_trace);
+    std::uint8_t* compare_newest_call();
     std::uint8_t* remove_open_call();
+    void settle_open_calls(std::int32_t calls);
     void emit_unmatched_return(const Instruction& instruction, std::uint64_t address, std::uint8_t* from);
 
     // breakpoints.cpp: breakpoints and watched memory
