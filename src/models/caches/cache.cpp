@@ -37,9 +37,11 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 // taken ways.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     : ways_(memory),
+      set_mask_(geometry.exists() ? geometry.sets - 1U : 0U),
+      way_shift_(static_cast<unsigned>(geometry.exists() ? std::bit_width(unsigned{geometry.ways}) - 1 : 0)),
       sets_(geometry.sets),
       way_count_(geometry.ways),
-      byte_words_(static_cast<std::uint16_t>(byte_words_of(geometry))),
+      byte_words_(static_cast<std::uint16_t>(geometry.replacement == Replacement::lru ? 0 : byte_words_of(geometry))),
       set_bits_(static_cast<std::uint8_t>(geometry.exists() ? std::countr_zero(geometry.sets) : 0)),
       replacement_(geometry.replacement) {
     const std::size_t hints = hints_of(geometry);
@@ -127,7 +129,7 @@ LineState Cache::remove(std::uint64_t line) {
     const LineState state = find(line);
     if (!present(state)) return state;
     set_of(line)[way_of(line)] = 0;
-    --taken_[line & (sets_ - 1)];
+    --taken_[line & set_mask_];
     return state;
 }
 

@@ -39,11 +39,11 @@ struct TreePlru {
         std::uint64_t away = 0;                    ///< what these become
     };
     static constexpr std::size_t kMostWays = 32;  ///< machines/machine_fields.h has no more
-    /// The way to which the bits point.
-    static constexpr unsigned victim(std::uint64_t bits, unsigned ways) {
-        unsigned node = 1;
-        while (node < ways) node = node * 2 + static_cast<unsigned>(bits >> node & 1);
-        return node - ways;
+    /// The leaf to which the bits point, in a tree of so many levels.
+    static constexpr unsigned victim(std::uint64_t bits, unsigned levels) {
+        std::uint64_t node = 1;
+        for (; levels != 0; --levels) node = node * 2 + (bits >> node & 1);
+        return static_cast<unsigned>(node);
     }
     /// The leaves of a tree with n ways are numbered from n to 2n - 1, so one table serves trees of all sizes.
     static constexpr std::array<Path, 2 * kMostWays> paths() {
@@ -100,16 +100,41 @@ class Cache {
     }
     /// Adds an absent line as its set's most recent, marked or not. Returns the line that it replaced.
     Victim insert(std::uint64_t line, LineState state, bool marked = false) {
-        if (!exists()) return {};
+        return exists() ? insert_there(line, state, marked) : Victim{};
+    }
+    /// insert() of a cache that exists.
+    [[gnu::always_inline]] Victim insert_there(std::uint64_t line, LineState state, bool marked) {
         const unsigned way = way_to_free(line);
-        // Which way has room is known before make_recent() moves it: the word has to be written first.
-        std::uint64_t& room = set_of(line)[way];
-        const Victim victim{line_of(room), state_of(room)};
-        room = word_of(line, state) | (marked ? kMark : 0);
-        if (bytes_ != nullptr) note_byte(line, way);
+        std::uint64_t* const set = set_of(line);
+        const Victim victim{line_of(set[way]), state_of(set[way])};
+        const std::uint64_t word = word_of(line, state) | (marked ? kMark : 0);
+        if (replacement_ == Replacement::lru) {
+            for (unsigned i = way; i > 0; --i) set[i] = set[i - 1];
+            set[0] = word;
+            return victim;
+        }
+        set[way] = word;
+        note_byte(line, way);
         if (hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint8_t>(way);
         make_recent(line, way);
         return victim;
+    }
+    /// Under LRU, if all lines have one state: does what touch() does, and insert() if the line is absent. Returns
+    /// whether it was present. One walk finds the line and moves those before it back.
+    bool touch_or_insert(std::uint64_t line, LineState state) {
+        if (!exists()) return false;
+        std::uint64_t* const set = set_of(line);
+        const std::uint64_t word = word_of(line, state);
+        std::uint64_t moved = word;
+        for (unsigned way = 0; way < way_count_; ++way) {
+            const std::uint64_t here = set[way];
+            set[way] = moved;
+            if (here == word) return true;
+            moved = here;
+        }
+        if (moved == 0) [[unlikely]]
+            ++taken_[line & set_mask_];
+        return false;
     }
     /// Changes the state of a line that is present, not its mark; an absent line stays absent.
     void set_state(std::uint64_t line, LineState state);
@@ -124,6 +149,36 @@ class Cache {
         if (bytes_ == nullptr) return __builtin_prefetch(set_of(line));
         __builtin_prefetch(bytes_of(line));
         __builtin_prefetch(&policy_of(line));
+    }
+
+    // What most misses of the first level ask the second one, in few instructions. Precondition: has_paths().
+
+    /// It has hints and is of tree-PLRU.
+    bool has_paths() const { return paths_ != nullptr; }
+    /// As expect(), if its hint finds the line.
+    [[gnu::always_inline]] void expect_by_hint(std::uint64_t line) const {
+        __builtin_prefetch(&ways_[((line & set_mask_) << way_shift_) + hints_[line & hint_mask_]]);
+    }
+    /// touch() of a line that its hint finds; else nothing changes, and it returns `invalid`.
+    [[gnu::always_inline]] LineState touch_by_hint(std::uint64_t line) {
+        const std::size_t set = line & set_mask_;
+        const unsigned way = hints_[line & hint_mask_];
+        const std::uint64_t word = ways_[(set << way_shift_) + way];
+        if (!is_word_of(word, line)) return LineState::invalid;
+        const TreePlru::Path& path = kTreePaths[way_count_ + way];
+        policy_[set] = (policy_[set] & path.others) | path.away;
+        return state_of(word);
+    }
+    /// Makes a line that its hint finds modified, if `victim` is. False: the hint does not find it.
+    [[gnu::always_inline]] bool take_back_by_hint(Victim victim) {
+        const std::size_t set = victim.line & set_mask_;
+        const unsigned way = hints_[victim.line & hint_mask_];
+        std::uint64_t& word = ways_[(set << way_shift_) + way];
+        if (!is_word_of(word, victim.line)) return false;
+        static_assert(static_cast<unsigned>(LineState::modified) == kStateMask);
+        // Whether a victim is modified no branch predictor foresees.
+        word |= victim.state == LineState::modified ? kStateMask : 0;
+        return true;
     }
 
     /// Where the ways, hints, the policy's bits and the paths of the ways (TreePlru::Path) of a cache of tree-PLRU lie,
@@ -159,11 +214,16 @@ class Cache {
     // For a caller that decides by the state whether it touches. Precondition: exists().
 
     static constexpr unsigned kAbsent = ~0U;
+    /// Whether it is sure at a glance that the cache lacks the line: the bytes of its set are one word and say so.
+    [[gnu::always_inline]] bool surely_lacks(std::uint64_t line) const {
+        return byte_words_ == 1 && equal_bytes(*bytes_of(line), byte_of(line) * kOnes) == 0;
+    }
     /// The way of a line, or kAbsent. It is valid until the set changes.
     unsigned way_of(std::uint64_t line) const {
         if (hints_ == nullptr) return search(line);
         const unsigned hint = hints_[line & hint_mask_];
-        return is_word_of(set_of(line)[hint], line) ? hint : search_and_note(line);
+        if (is_word_of(set_of(line)[hint], line)) return hint;
+        return surely_lacks(line) ? kAbsent : search_and_note(line);
     }
     LineState state_in(std::uint64_t line, unsigned way) const { return state_of(set_of(line)[way]); }
     void set_state_in(std::uint64_t line, unsigned way, LineState state) {
@@ -220,7 +280,7 @@ class Cache {
     static constexpr unsigned byte_words_of(const CacheGeometry& geometry) {
         return (geometry.ways + kBytesOfWord - 1U) / kBytesOfWord;
     }
-    std::uint64_t* bytes_of(std::uint64_t line) const { return bytes_ + (line & (sets_ - 1)) * byte_words_; }
+    std::uint64_t* bytes_of(std::uint64_t line) const { return bytes_ + (line & set_mask_) * byte_words_; }
     std::uint64_t byte_of(std::uint64_t line) const { return line >> set_bits_ & 0xff; }
     /// Writes the whole word: a look-up that reads it soon does not wait for it then.
     void note_byte(std::uint64_t line, unsigned way) {
@@ -228,8 +288,8 @@ class Cache {
         const unsigned shift = way % kBytesOfWord * 8;
         word = (word & ~(std::uint64_t{0xff} << shift)) | byte_of(line) << shift;
     }
-    std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & (sets_ - 1)) * way_count_; }
-    std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & (sets_ - 1)]; }
+    std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & set_mask_) * way_count_; }
+    std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & set_mask_]; }
     unsigned search_and_note(std::uint64_t line) const;
     unsigned search(std::uint64_t line) const {
         if (bytes_ == nullptr) return search_words(line);
@@ -258,14 +318,14 @@ class Cache {
     void make_recent_otherwise(std::uint64_t line, unsigned way);
     /// A free way if the set has one, which is taken then; else the way of the line to replace.
     unsigned way_to_free(std::uint64_t line) {
-        std::uint16_t& taken = taken_[line & (sets_ - 1)];
+        std::uint16_t& taken = taken_[line & set_mask_];
         if (taken != way_count_) [[unlikely]] {
             ++taken;
             return free_way(line);
         }
         switch (replacement_) {
             case Replacement::lru: break;
-            case Replacement::tree_plru: return TreePlru::victim(policy_of(line), way_count_);
+            case Replacement::tree_plru: return TreePlru::victim(policy_of(line), way_shift_) - way_count_;
             case Replacement::not_recently_used: {
                 // If the set has a single way, its bit is always set.
                 const unsigned way = static_cast<unsigned>(__builtin_ctzll(~policy_of(line)));
@@ -283,9 +343,11 @@ class Cache {
     std::uint64_t* paths_ = nullptr;   ///< null: none
     std::uint16_t* taken_ = nullptr;   ///< how many ways of each set are valid
     std::size_t hint_mask_ = 0;
+    std::uint64_t set_mask_ = 0;
+    unsigned way_shift_ = 0;  ///< log2 of the ways, if they are a power of two
     std::uint32_t sets_ = 0;
     std::uint16_t way_count_ = 0;
-    std::uint16_t byte_words_ = 0;  ///< of a set
+    std::uint16_t byte_words_ = 0;  ///< of a set; 0 under LRU
     std::uint8_t set_bits_ = 0;     ///< log2 of the sets
     Replacement replacement_ = Replacement::lru;
 };

@@ -216,7 +216,7 @@ Core::Touched Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t
 
 // The prefetch comes last: first the line that missed is filled, then the next one.
 Core::Touched Core::line(Cache& first, std::uint64_t number, Reader reader) {
-    const unsigned way = first.way_of(number);
+    const unsigned way = first.surely_lacks(number) ? Cache::kAbsent : first.way_of(number);
     if (way != Cache::kAbsent) {
         const LineState state = first.state_in(number, way);
         const bool marked = first.take_mark_in(number, way);
@@ -225,11 +225,37 @@ Core::Touched Core::line(Cache& first, std::uint64_t number, Reader reader) {
         if (reader == Reader::store) become_modified(number, state);
         return {Source::l1, marked};
     }
-    expect_miss(number);
-    const Found found = bring(number, reader);
-    fill(first, number, found.state, reader);
+    Found found{Source::l2};
+    if (reader == Reader::code || !fill_from_second(first, number, reader)) {
+        expect_miss(number);
+        found = bring(number, reader);
+        fill(first, number, found.state, reader);
+    }
     if (reader != Reader::code && machine_.prefetch.next_line) after_miss(number);
     return {found.source, false};
+}
+
+/// The most common miss of L1D, in one piece: L2 has the line, and this core may do with it what it wants. Does what
+/// bring() and fill() do. False: it is another miss, and nothing has changed but the order of L2's set, as bring() will
+/// change it.
+[[gnu::always_inline]] inline bool Core::fill_from_second(Cache& first, std::uint64_t line, Reader reader) {
+    if (!l2_.has_paths()) return false;
+    const bool writes = reader == Reader::store;
+    LineState state = l2_.touch_by_hint(line);
+    if (state < (writes ? LineState::exclusive : LineState::shared)) return false;
+    if (writes) state = LineState::modified;
+    counts_->add(requests_of(reader).l2_reads);
+    counts_->add(Quantity::data_lines_filled);
+    const bool fetched_early = reader == Reader::prefetch;
+    const Victim victim = first.insert_there(line, state, fetched_early && machine_.prefetch.stride);
+    if (fetched_early)
+        recent_data_.clear(line);
+    else
+        recent_data_.set(line, state == LineState::modified);
+    counts_->add(Quantity::data_write_backs, victim.state == LineState::modified ? 1 : 0);
+    if (victim.exists() && !l2_.take_back_by_hint(victim)) [[unlikely]]
+        dispose(victim);
+    return true;
 }
 
 // The line after it is the one that after_miss() fetches.
@@ -284,7 +310,11 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state, Reader reader
     else
         note_recent(first, line, state == LineState::modified);
     if (is_data && victim.state == LineState::modified) counts_->add(Quantity::data_write_backs);
-    if (!victim.exists()) return;
+    if (victim.exists()) dispose(victim);
+}
+
+/// A line that has left L1.
+void Core::dispose(Victim victim) {
     // A modified victim must survive in L2. An unmodified one is dropped if L2 has it too; otherwise it may be the last
     // copy in the core, which a victim-filled shared level takes.
     const unsigned way = l2_.exists() ? l2_.way_of(victim.line) : Cache::kAbsent;
@@ -311,7 +341,8 @@ void Core::after_miss(std::uint64_t line) {
 }
 
 void Core::prefetch(std::uint64_t line) {
-    if (present(l1_data_.find(line))) return;
+    if (!l1_data_.surely_lacks(line) && present(l1_data_.find(line))) return;
+    if (fill_from_second(l1_data_, line, Reader::prefetch)) return;
     const Found found = bring(line, Reader::prefetch);
     fill(l1_data_, line, found.state, Reader::prefetch);
 }

@@ -17,9 +17,10 @@
 //
 // Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
 // access() handle them inline, by two comparisons (recent.h). Most others hit an older line of L1 or page of the first
-// TLB: hits_code() and hits_data() make it the most recent one. The rest take fetch_anew() and access_anew(). All paths
-// must have the same result: tests/unit/models/core_test.cpp compares them with tests/unit/models/plain_machine.h,
-// which has the full path only.
+// TLB: hits_code() and hits_data() make it the most recent one. The rest take fetch_anew() and access_anew(); there,
+// a line that L1D lacks and L2 has takes a path of its own, too (fill_from_second()). All paths must have the same
+// result: tests/unit/models/core_test.cpp compares them with tests/unit/models/plain_machine.h, which has the full path
+// only.
 //
 // Order. A core changes other cores (SharedLevel::read()) without a lock. So the caller serializes all calls on cores
 // that share a SharedLevel; the engine holds the process's Modelling::lock (engine/modelling/state.h). Counts then
@@ -161,6 +162,10 @@ class Core {
     /// may train the prefetcher, which may fetch.
     bool hits_data(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind) {
         const std::uint64_t line = address >> line_shift_;
+        if (l1_data_.surely_lacks(line)) {
+            expect_in_second(line);
+            return false;
+        }
         // By the rule of cachegrind, lines are never modified.
         const bool modifies = kind != Access::load && machine_.request == Request::line;
         // A line that is shared would be lost by other cores.
@@ -227,6 +232,12 @@ class Core {
         pages.set(page);
         return way;
     }
+    /// As expect_miss(), of lines that L2 has. What a miss does before it looks there takes as long.
+    void expect_in_second(std::uint64_t line) const {
+        if (!l2_.has_paths()) return;
+        l2_.expect_by_hint(line);
+        if (machine_.prefetch.next_line) l2_.expect_by_hint(line + 1);
+    }
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
         const std::uint64_t wanted = stride_.next(instruction, address);
@@ -249,6 +260,8 @@ class Core {
     Touched lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     Touched whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     void become_modified(std::uint64_t line, LineState state);
+    bool fill_from_second(Cache& first, std::uint64_t line, Reader reader);
+    void dispose(Victim victim);
     Found bring(std::uint64_t line, Reader reader);
     void fill(Cache& first, std::uint64_t line, LineState state, Reader reader);
     void fill_second(std::uint64_t line, LineState state);

@@ -34,11 +34,7 @@ class TlbArray {
     /// Whether it has the page, which is then its set's most recent. If not, nothing changes.
     bool hits(std::uint64_t page) { return present(pages_.touch(page)); }
     /// Whether it has the page. If not, it is filled with it.
-    bool touch(std::uint64_t page) {
-        if (hits(page)) return true;
-        pages_.insert(page, kState);
-        return false;
-    }
+    bool touch(std::uint64_t page) { return pages_.touch_or_insert(page, kState); }
 
     // For generated code, which does what hits() does (engine/modelling/write_routines.cpp).
 

@@ -52,9 +52,28 @@ TEST_P(EveryPolicy, TheCacheHoldsWhatThePlainCacheHolds) {
 INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy,
                          ::testing::Values(Replacement::lru, Replacement::tree_plru, Replacement::not_recently_used));
 
+TEST(Cache, OneWalkFindsALineOrAddsIt) {
+    for (const std::uint16_t ways : {1, 3, 4, 12, 96}) {
+        const CacheGeometry geometry{.sets = 2, .ways = ways, .line_bytes = 1, .replacement = Replacement::lru};
+        std::vector<std::uint64_t> memory(Cache::words(geometry));
+        Cache cache(geometry, memory.data());
+        PlainCache plain(geometry);
+        std::mt19937_64 random(ways);
+        for (unsigned i = 0; i < 20'000; ++i) {
+            const std::uint64_t line = random() % (geometry.sets * ways * 3 / 2 + 2);
+            const bool held = present(plain.touch(line));
+            if (!held) plain.insert(line, LineState::exclusive);
+            ASSERT_EQ(held, cache.touch_or_insert(line, LineState::exclusive)) << ways << " ways, step " << i;
+            const std::uint64_t other = random() % (geometry.sets * ways * 3 / 2 + 2);
+            ASSERT_EQ(plain.find(other), cache.find(other)) << ways << " ways, step " << i;
+        }
+    }
+}
+
 TEST(Cache, ACacheThatDoesNotExistHoldsNothing) {
     Cache cache(CacheGeometry{}, nullptr);
     EXPECT_EQ(LineState::invalid, cache.touch(1));
+    EXPECT_FALSE(cache.touch_or_insert(1, LineState::exclusive));
     EXPECT_FALSE(cache.insert(1, LineState::exclusive).exists());
     EXPECT_EQ(LineState::invalid, cache.find(1));
     EXPECT_EQ(LineState::invalid, cache.remove(1));
