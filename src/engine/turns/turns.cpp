@@ -202,11 +202,11 @@ bool is_nobody_there(const Turns& turns) {
 /// The run's first program begins, or the next repetition of `stat -r`: each has the same order.
 void begin_run(Engine& engine) {
     Turns& turns = *engine.turns;
+    turns.shown_ids = 0;  // the end of the last repetition is awaited, not that of anyperf
     await_thread_end(engine);
     turns.outsiders = turns.descriptors_passed = turns.leaving = turns.leaving_process = 0;
     turns.slots_used = 0;
     turns.turns = turns.tickets = turns.spaces = turns.objects = 0;
-    turns.shown_ids = 0;
     turns.pid_namespace = engine.pid_namespace;
     new_shown_id(turns, static_cast<std::int32_t>(kernel_call(__NR_getppid)));
     __atomic_store_n(&turns.holder, 0u, __ATOMIC_SEQ_CST);
