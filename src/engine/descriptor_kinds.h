@@ -17,13 +17,21 @@ enum class DescriptorKind : std::uint8_t {
     never_waits,  ///< a file, directory or disk, /dev/null, /dev/zero or /dev/full
     random,       ///< /dev/random or /dev/urandom
     inotify,
+    pipe,  ///< also a named one
     other,
+};
+
+/// What a descriptor of a pipe is open on, as fstat(2) tells it.
+struct PipeFile {
+    std::uint64_t device;
+    std::uint64_t inode;
 };
 
 /// The kinds of a process's descriptors. Begins as zeros.
 struct DescriptorKinds {
     static constexpr std::size_t kRemembered = 256;
     DescriptorKind of[kRemembered];
+    PipeFile pipe[kRemembered];  ///< where `of` is DescriptorKind::pipe
     /// Where the file's entry is in run::MadeFiles, from 1 on, once the descriptor was written to or asked about;
     /// kNoMadeFile: what it is open on has none.
     std::uint32_t made_file[kRemembered];

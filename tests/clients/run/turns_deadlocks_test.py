@@ -49,6 +49,15 @@ class Deadlocks(RepeatedRuns):
         """, r"thread 5000001 of process 5000001 waits for one of 3 descriptors, the first \d+, a pipe")
         self.assertEqual(errors.count(" waits for "), 2, errors)
 
+    def test_a_thread_that_is_alone_is_reported(self):
+        for name, waits in (("read", "os.read(read, 1)"), ("full", "os.write(write, bytes(1_000_000))"), ("vector", "os.readv(read, [bytearray(1)])")):
+            with self.subTest(name):
+                self.assert_reported(f"""
+                    import os
+                    read, write = os.pipe()
+                    {waits}
+                """, r"thread 5000001 of process 5000001 waits for descriptor \d+, a pipe")
+
     def test_a_select_is_reported(self):
         self.assert_reported("""
             import os, select

@@ -35,25 +35,40 @@ bool is_inotify(std::uint64_t fd) {
     return link_of_descriptor(fd, room) == "anon_inode:inotify";
 }
 
-DescriptorKind asked(std::uint64_t fd) {
+DescriptorKind asked(std::uint64_t fd, PipeFile& pipe) {
     struct stat about{};
     if (is_error(kernel_call(__NR_fstat, fd, address_of(&about)))) return DescriptorKind::unknown;
+    pipe = {about.st_dev, about.st_ino};
+    if (S_ISFIFO(about.st_mode)) return DescriptorKind::pipe;
     if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode)) return DescriptorKind::never_waits;
     if (S_ISCHR(about.st_mode)) return kind_of_device(about.st_rdev);
     return (about.st_mode & S_IFMT) == 0 && is_inotify(fd) ? DescriptorKind::inotify : DescriptorKind::other;
+}
+
+bool is_remembered(const Thread& thread, std::uint64_t fd) {
+    return fd < DescriptorKinds::kRemembered && !thread.engine->descriptor_kinds.off && !thread.owned_by_parent;
 }
 
 }  // namespace
 
 DescriptorKind kind_of_descriptor(const Thread& thread, std::uint64_t fd) {
     DescriptorKinds& kinds = thread.engine->descriptor_kinds;
-    const bool remembers = fd < DescriptorKinds::kRemembered && !kinds.off && !thread.owned_by_parent;
+    const bool remembers = is_remembered(thread, fd);
     DescriptorKind kind = remembers ? kinds.of[fd] : DescriptorKind::unknown;
     if (kind != DescriptorKind::unknown) [[likely]]
         return kind;
-    kind = asked(fd);
-    if (remembers) kinds.of[fd] = kind;
+    PipeFile pipe{};
+    kind = asked(fd, pipe);
+    if (remembers) {
+        kinds.pipe[fd] = pipe;
+        kinds.of[fd] = kind;
+    }
     return kind == DescriptorKind::unknown ? DescriptorKind::other : kind;
+}
+
+const PipeFile* known_pipe(const Thread& thread, std::uint64_t fd) {
+    const DescriptorKinds& kinds = thread.engine->descriptor_kinds;
+    return is_remembered(thread, fd) && kinds.of[fd] == DescriptorKind::pipe ? &kinds.pipe[fd] : nullptr;
 }
 
 void forget_closed_descriptors(DescriptorKinds& kinds, std::uint64_t number, const std::uint64_t* argument) {

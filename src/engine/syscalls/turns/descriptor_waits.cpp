@@ -5,7 +5,8 @@
 //
 // MECHANISM. A read first asks the kernel whether it would wait (poll(2)). If so, the thread gives its turn away until
 // another thread has used such a file (after_transfer()), and asks again. Then the row of the table makes the call,
-// which does not wait: no other thread has run since the question. Files that never wait are always ready. A write to a
+// which does not wait: no other thread has run since the question. Files that never wait are always ready. A pipe is
+// not asked: it is read with RWF_NOWAIT, since processes that exchange a few bytes make mostly such calls. A write to a
 // pipe or socket of the run stores what fits without waiting (MSG_DONTWAIT, RWF_NOWAIT), gives the readers their turns,
 // and goes on until all bytes are written or a signal comes. A write to the outside keeps the turn until all bytes are
 // written, so that the run does not depend on the speed of its readers.
@@ -61,10 +62,11 @@ std::uint64_t deadline_of_socket(Thread& thread, std::uint64_t fd, int option) {
     return units_from_now(thread, time.tv_sec * std::int64_t{1'000'000'000} + time.tv_usec * 1000);
 }
 
-/// Waits until the descriptor is ready. False: `answer` is the call's, because it has ended otherwise.
-bool wait_until_ready(Call& call, pollfd& about, long& answer) {
+/// Gives the turn away until another thread has used such a file. False: `answer` is the call's, because it has ended
+/// otherwise.
+bool wait_for_use(Call& call, pollfd& about, long& answer) {
     const auto fd = static_cast<std::uint64_t>(about.fd);
-    const File file = file_of(call.engine, fd);
+    const File file = file_of(call.thread, fd);
     turns::Wait wait{.kind = run::TurnWait::descriptor, .key = {file.pipe, 0}};
     wait.watch = watch_descriptor;
     PolledDescriptors polled{address_of(&about), 1};
@@ -73,11 +75,16 @@ bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     wait.closed = is_poll_closed;
     if (file.is_socket)
         wait.deadline = deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
-    while (!is_ready(call.thread, about)) {
-        const Ended ended = wait_or_interrupt(call.thread, wait, true, answer);
-        if (ended == Ended::timed_out) answer = -EAGAIN;
-        if (ended != Ended::woken) return false;
-    }
+    const Ended ended = wait_or_interrupt(call.thread, wait, true, answer);
+    if (ended == Ended::timed_out) answer = -EAGAIN;
+    return ended == Ended::woken;
+}
+
+/// Waits until the descriptor, which is not ready, is so. False: as above.
+bool wait_until_ready(Call& call, pollfd& about, long& answer) {
+    do {
+        if (!wait_for_use(call, about, answer)) return false;
+    } while (!is_ready(call.thread, about));
     return true;
 }
 
@@ -193,8 +200,9 @@ long write_some(const Call& call, const File& file, std::uint64_t done) {
     return part.pass_to_kernel();
 }
 
-/// Writes all bytes to a pipe or socket of the run. Whenever it is full, its readers get their turns.
-long write_within(Call& call, const File& file) {
+/// Writes all bytes to a pipe or socket of the run. Whenever it is full, its readers get their turns. `blocks`: whether
+/// the descriptor blocks is known; else it is asked when the file is full.
+long write_within(Call& call, const File& file, bool blocks) {
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
     const std::uint64_t all = all_bytes_of(call);
     std::uint64_t done = 0;
@@ -203,9 +211,12 @@ long write_within(Call& call, const File& file) {
         if (got > 0) done += static_cast<std::uint64_t>(got);
         if (got >= 0 && (all == 0 || done >= all)) return static_cast<long>(done);
         if (got < 0 && got != -EAGAIN) return done > 0 ? static_cast<long>(done) : got;
+        if (!blocks && is_non_blocking(call.argument[0])) return done > 0 ? static_cast<long>(done) : -EAGAIN;
+        blocks = true;
         turns::wake_descriptors(call.engine, file.pipe != 0 ? file.pipe : ~std::uint64_t{0});
         long answer = 0;
-        if (!wait_until_ready(call, about, answer)) return done > 0 ? static_cast<long>(done) : answer;
+        if (!is_ready(call.thread, about) && !wait_until_ready(call, about, answer))
+            return done > 0 ? static_cast<long>(done) : answer;
     }
 }
 
@@ -255,11 +266,55 @@ bool waits_to_read(const Call& call) {
     return !is_ready(call.thread, about) && !is_non_blocking(call.argument[0]);
 }
 
+/// Whether the number of bytes is one that the kernel refuses at once, by another error than with ranges.
+bool has_wrong_size(const Call& call) {
+    const bool has_size = call.number == __NR_read || call.number == __NR_write;
+    return has_size && static_cast<std::int64_t>(call.argument[2]) < 0;
+}
+
+/// The call as one that does not wait: preadv2(2) with RWF_NOWAIT.
+long read_without_waiting(const Call& call) {
+    Call part = call;
+    iovec range{at_address<void>(call.argument[1]), call.argument[2]};
+    part.number = __NR_preadv2;
+    if (call.number == __NR_read) {
+        part.argument[1] = address_of(&range);
+        part.argument[2] = 1;
+    }
+    part.argument[3] = ~std::uint64_t{0};  // the file's own position, which a pipe does not have
+    part.argument[4] = 0;
+    part.argument[5] = kNoWait;
+    return part.pass_to_kernel();
+}
+
+/// Reads from a pipe. False: the call is to be made as any other, because it may wait in the kernel, or because this is
+/// a kernel before 6.4, which does not know RWF_NOWAIT for pipes.
+bool read_pipe(Call& call, long& answer) {
+    const bool alone = turns::is_alone(call.thread) && call.engine.timers == nullptr;
+    if (alone && file_of(call.thread, call.argument[0]).outside) return false;
+    pollfd about{static_cast<int>(call.argument[0]), POLLIN, 0};
+    bool blocks = false;
+    for (;;) {
+        answer = read_without_waiting(call);
+        if (answer == -EOPNOTSUPP) return false;
+        if (answer != -EAGAIN || (!blocks && is_non_blocking(call.argument[0]))) return true;
+        blocks = true;
+        if (!wait_for_use(call, about, answer)) return true;
+    }
+}
+
 }  // namespace
 
-File file_of(const Engine& engine, std::uint64_t fd) {
+File file_of(const Thread& thread, std::uint64_t fd) {
+    const Engine& engine = *thread.engine;
     struct stat about{};
     File file;
+    if (const PipeFile* const pipe = known_pipe(thread, fd)) {
+        file.outside = turns::is_outside(engine, pipe->device, pipe->inode);
+        file.pipe = file.inode = pipe->inode;
+        file.device = pipe->device;
+        return file;
+    }
     if (is_error(kernel_call(__NR_fstat, fd, address_of(&about)))) return file;
     file.device = about.st_dev;
     file.inode = about.st_ino;
@@ -277,7 +332,11 @@ File file_of(const Engine& engine, std::uint64_t fd) {
 }
 
 bool read_like(Call& call, long& answer) {
-    if (kind_of_descriptor(call.thread, call.argument[0]) == DescriptorKind::never_waits) return false;
+    const DescriptorKind kind = kind_of_descriptor(call.thread, call.argument[0]);
+    if (kind == DescriptorKind::never_waits || has_wrong_size(call)) return false;
+    if (kind == DescriptorKind::pipe && (call.number == __NR_read || call.number == __NR_readv) &&
+        read_pipe(call, answer))
+        return true;
     if (call.number == __NR_read && read_timer(call, answer)) return true;
     if (!waits_to_read(call)) return false;
     pollfd about{static_cast<int>(call.argument[0]), POLLIN, 0};
@@ -286,7 +345,15 @@ bool read_like(Call& call, long& answer) {
 }
 
 bool write_like(Call& call, long& answer) {
-    if (kind_of_descriptor(call.thread, call.argument[0]) == DescriptorKind::never_waits) return false;
+    const DescriptorKind kind = kind_of_descriptor(call.thread, call.argument[0]);
+    if (kind == DescriptorKind::never_waits || has_wrong_size(call)) return false;
+    if (kind == DescriptorKind::pipe && (call.number == __NR_write || call.number == __NR_writev)) {
+        const File pipe = file_of(call.thread, call.argument[0]);
+        if (!pipe.outside) {
+            answer = write_within(call, pipe, false);
+            return true;
+        }
+    }
     const std::uint64_t bytes = bytes_of(call);
     const bool is_short = bytes != 0 && bytes <= kAtomicWrite;
     const bool alone = is_short && call.number == __NR_write && turns::is_alone(call.thread);
@@ -294,19 +361,19 @@ bool write_like(Call& call, long& answer) {
     if (alone && write_alone(call, bytes, done, answer)) return true;
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
     if (is_short && !alone && is_ready(call.thread, about) && !is_non_blocking(call.argument[0])) return false;
-    const File file = file_of(call.engine, call.argument[0]);
+    const File file = file_of(call.thread, call.argument[0]);
     if (file.is_regular) return false;
     const bool within = (file.pipe != 0 || file.is_socket) &&
                         !turns::is_outside(call.engine, file.device, file.inode) && !wants_no_wait(call);
     if (within && done != 0) return true;  // `answer` says how much
     if (within && is_non_blocking(call.argument[0])) return false;
-    answer = within ? write_within(call, file) : write_outside(call, file, done);
+    answer = within ? write_within(call, file, true) : write_outside(call, file, done);
     return true;
 }
 
 void after_transfer(Call& call, long answer) {
     if (answer <= 0 || !turns::any_descriptor_waiter(call.engine)) return;
-    const File file = file_of(call.engine, call.argument[0]);
+    const File file = file_of(call.thread, call.argument[0]);
     if (!file.is_regular) turns::wake_descriptors(call.engine, file.pipe != 0 ? file.pipe : ~std::uint64_t{0});
 }
 

@@ -20,7 +20,7 @@ struct File {
     std::uint64_t inode = 0;
 };
 
-File file_of(const Engine& engine, std::uint64_t fd);
+File file_of(const Thread& thread, std::uint64_t fd);
 
 /// Makes a call that does not wait, again if a signal interrupts it all the same, as poll(2) with a timeout of 0 is:
 /// the engine keeps the signal, which the next wait will find.

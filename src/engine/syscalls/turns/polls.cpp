@@ -92,7 +92,7 @@ void classify(Trial& trial) {
     for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
         pollfd one{};
         if (!x86_64::guarded_read(trial.call.argument[0] + i * sizeof one, one) || one.fd < 0) continue;
-        const File file = file_of(trial.call.engine, static_cast<std::uint64_t>(one.fd));
+        const File file = file_of(trial.call.thread, static_cast<std::uint64_t>(one.fd));
         trial.outside = trial.outside || file.outside;
         if (count == 1) trial.pipe = file.pipe;
     }
@@ -167,7 +167,7 @@ bool watch_select(void* context, int milliseconds) {
 
 bool selects_outside(const Selection& selection) {
     for (std::uint64_t fd = 0; fd < selection.sets.count; ++fd)
-        if (selection.sets.wants(fd) && file_of(selection.call.engine, fd).outside) return true;
+        if (selection.sets.wants(fd) && file_of(selection.call.thread, fd).outside) return true;
     return false;
 }
 
@@ -293,7 +293,7 @@ bool epoll_like(Call& call, long& answer) {
 
 bool epoll_control(Call& call, long&) {
     if (call.argument[1] == EPOLL_CTL_ADD && !call.engine.epolls_outside)
-        call.engine.epolls_outside = file_of(call.engine, call.argument[2]).outside;
+        call.engine.epolls_outside = file_of(call.thread, call.argument[2]).outside;
     return false;
 }
 
