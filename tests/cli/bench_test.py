@@ -149,6 +149,7 @@ class BadInput(Bench):
         self.assert_refused(bench + 'command = "ls"\nruns = 1\n', "line 4, column 8", "runs is not a whole number from 2")
         self.assert_refused(bench + 'command = "ls"\nlimit = "much"\n', "line 4", "a limit is not a percentage")
         self.assert_refused(bench + 'command = "ls"\nlimit = -1\n', "a limit is not a percentage")
+        self.assert_refused('[[bench]]\nnmae = "a"\ncommand = "ls"\n', "line 2, column 1", "no key 'nmae'", "did you mean 'name'")
         self.assert_refused(bench + 'command = []\n', "command is not a list of strings")
         self.assert_refused(bench + 'command = ["ls", "a\\u0000b"]\n', "contains a zero byte")
         self.assert_refused(bench + 'command = "ls"\n' + bench + 'command = "ls"\n', "there are two benches 'a'")
@@ -156,6 +157,13 @@ class BadInput(Bench):
         self.assert_refused("", "it has no [[bench]]")
         self.assert_refused("bench = 3\n", "it has no [[bench]]")
         self.assert_refused(bench + 'command = "ls"\nenvironment = { "A=B" = "1" }\n', "'A=B' cannot name a variable")
+
+    def test_a_limit_names_an_event_that_is_counted(self):
+        bench = 'events = ["instructions:u", "branches:u,loads"]\n[[bench]]\nname = "a"\ncommand = "ls"\n'
+        self.assert_refused(bench + 'limits = { "instrctions:u" = 0 }\n', "line 5, column 12", "no such event is counted", "did you mean 'instructions:u'")
+        self.assert_refused(bench + 'limits = { cycles = 0 }\n', "line 5, column 12", "instructions:u, branches:u, loads, wall_ns", 'events = ["cycles"] adds it')
+        self.toml(bench + 'limits = { instructions = "0", "branches:u" = "1%", "loads:u" = "2.5", wall_ns = 900 }\n')
+        self.assertEqual(self.bench("--list").stdout, "a\n")
 
     def test_what_the_library_takes_for_granted_is_refused(self):
         for text in ("[;", "[ \x13", "\ufedfh", "\xe9 = 1"):
@@ -166,9 +174,10 @@ class BadInput(Bench):
         bench = '[[bench]]\nname = "a"\n'
         self.assert_refused(bench + 'command = ["./missing"]\n', "cannot measure 'a'", "./missing")
         self.assert_refused(bench + 'command = "ls"\nevents = ["instrucions"]\n', "cannot measure 'a'", "instrucions")
+        self.assert_refused(bench + 'command = "ls"\nevents = ["instrucions:u"]\n', "cannot measure 'a'", "did you mean 'instructions'")
         self.assert_refused(bench + 'command = "ls"\ndirectory = "nowhere"\n', "cannot measure 'a' in ", "nowhere", "No such file", "`directory`")
         self.assert_refused(bench + 'command = "ls"\ndirectory = "anyperf.toml"\n', "cannot measure 'a' in ", "it is no directory")
-        self.assert_refused(bench + 'command = "ls"\ninput = "nowhere"\n', "nowhere", "No such file")
+        self.assert_refused(bench + 'command = "ls"\ninput = "nowhere"\n', "cannot measure 'a' with the input", "nowhere", "No such file")
         self.assert_refused(bench + 'command = "ls"\nsetup = "echo wrong >&2; exit 3"\n', "its setup failed", "exited with 3: wrong")
 
     def test_a_command_that_fails_has_its_messages(self):

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "cli/bench/toml_library.h"
+#include "cli/stat/gate/comparison.h"
 #include "events/suggest/near_names.h"
 #include "try.h"
 
@@ -70,16 +71,17 @@ std::string absolute(const Place& place, const std::string& path) {
     return (std::filesystem::path{place.directory} / path).lexically_normal().string();
 }
 
-/// The growth that a limit allows, in percent: 0.5, 2 or "0.5%".
+/// The growth that a limit allows, in percent: 0.5, 2, "2" or "0.5%", as for `stat --fail-above`.
 Result<double> percentage_of(const Place& place, const toml::node& node) {
     const std::string fix = "write it as \"0.5%\", or as 0";
     double value = -1;
     if (const auto number = node.value<double>(); number && !node.is_string()) {
         value = *number;
-    } else if (const auto* const text = node.as_string(); text != nullptr && text->get().ends_with('%')) {
-        const std::string& digits = text->get();
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size() - 1, value);
-        if (error != std::errc{} || end != digits.data() + digits.size() - 1) value = -1;
+    } else if (const auto* const text = node.as_string(); text != nullptr) {
+        std::string_view digits = text->get();
+        if (digits.ends_with('%')) digits.remove_suffix(1);
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (error != std::errc{} || end != digits.data() + digits.size()) value = -1;
     }
     if (!(value >= 0) || !std::isfinite(value))
         return std::unexpected(bad_value(place, node, "a limit is not a percentage >= 0", fix));
@@ -248,14 +250,51 @@ Result<void> read_keys(const Place& place, const toml::table& table, bool top_le
     return {};
 }
 
+/// The names of the events that the bench counts. None if a string has more than names, such as a group or the terms
+/// of a PMU: what such a string counts is known when it has been resolved.
+std::vector<std::string> plain_names(const std::vector<std::string>& events) {
+    std::vector<std::string> names;
+    for (const std::string& text : events) {
+        if (text.find_first_of("{}/*?[] ") != std::string::npos) return {};
+        for (std::size_t from = 0; from <= text.size();) {
+            const std::size_t end = std::min(text.find(',', from), text.size());
+            names.push_back(text.substr(from, end - from));
+            from = end + 1;
+        }
+    }
+    return names;
+}
+
+/// Checks before any command runs that the bench counts the events of its own limits. Those of the top level are for
+/// all benches, of which some may count other events.
+Result<void> check_limits(const Place& place, const toml::table& table, const Bench& bench) {
+    const auto* const limits = table.get_as<toml::table>("limits");
+    std::vector<std::string> names = plain_names(bench.events);
+    if (limits == nullptr || names.empty()) return {};
+    names.emplace_back(stat::kWallTime);
+    for (const auto& [key, value] : *limits) {
+        const std::string event{key.str()};
+        const auto is_it = [&](const std::string& name) {
+            return event == name || event == name + ":u" || event + ":u" == name;
+        };
+        if (std::ranges::any_of(names, is_it)) continue;
+        const std::string near = events::did_you_mean(event, names);
+        return std::unexpected(bad_value(place, key.source().begin,
+                                         fmt::format("no such event is counted: {}", fmt::join(names, ", ")),
+                                         near.empty() ? fmt::format("events = [\"{}\"] adds it", event) : near));
+    }
+    return {};
+}
+
 Result<Bench> read_bench(const Place& place, const toml::table& table, const Bench& defaults) {
     Bench bench = defaults;
+    TRY(read_keys(place, table, false, bench));
     const toml::node* const name = table.get(kName);
     if (name == nullptr)
         return std::unexpected(bad_value(place, table, "a bench has no name", "name = \"sort numbers\""));
     bench.name = TRY(string_of(place, *name, "name", "name = \"sort numbers\""));
     if (bench.name.empty()) return std::unexpected(bad_value(place, *name, "name is empty", ""));
-    TRY(read_keys(place, table, false, bench));
+    TRY(check_limits(place, table, bench));
     if (bench.command.empty())
         return std::unexpected(bad_value(place, table, fmt::format("bench '{}' has no command", bench.name),
                                          "command = [\"sort\", \"numbers.txt\"]"));

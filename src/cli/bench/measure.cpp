@@ -84,6 +84,14 @@ Result<void> look_at_directory(const Bench& bench) {
                                  "make the directory, or name another one as `directory` of the bench"});
 }
 
+/// The file of standard input, after the set-up, which may make it.
+Result<void> look_at_input(const Bench& bench) {
+    if (::access(input_of(bench).c_str(), R_OK) == 0) return {};
+    return std::unexpected(Error{fmt::format("cannot measure '{}' with the input {}", bench.name, bench.input),
+                                 std::generic_category().message(errno),
+                                 "make the file in `setup`, or name another one as `input` of the bench"});
+}
+
 Result<void> run_setup(const Bench& bench) {
     if (bench.setup.empty()) return {};
     const ChildResult setup = TRY(run_child({{"/bin/sh", "-c", bench.setup}, bench.directory, "/dev/null", {}}));
@@ -195,6 +203,7 @@ void add_runs(Measured& measured) {
 Result<Measured> measure(const Bench& bench) {
     TRY(look_at_directory(bench));
     TRY(run_setup(bench));
+    TRY(look_at_input(bench));
     Measured measured = TRY(measure_once(bench));
     for (int run = 1; run < bench.runs && measured.succeeded(); ++run) {
         Measured next = TRY(measure_once(bench));

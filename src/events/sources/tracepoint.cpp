@@ -7,6 +7,7 @@
 #include "events/sources/name_source.h"
 #include "events/suggest/near_names.h"
 #include "events/suggest/other_cpus.h"
+#include "events/suggest/unknown_name.h"
 #include "events/syntax/glob.h"
 #include "try.h"
 
@@ -39,7 +40,8 @@ Parsed<Event> tracepoint(const host::Tracefs& tracefs, const Item& item, const s
 std::unexpected<ParseError> no_system(const Machine::Data& machine, const host::Tracefs& tracefs, const Item& item) {
     if (auto others = explain_event_of_other_cpus(machine, item.parts[0])) return std::unexpected(*std::move(others));
     const std::vector<std::string> systems = tracefs.systems();
-    const std::string near = did_you_mean(item.parts[0], systems);
+    std::string near = did_you_mean(item.parts[0], systems);
+    if (near.empty()) near = near_event(machine, item.parts[0]);
     return parse_error(
         item.parts[0], "this machine has no event and no group of tracepoints called " + in_quotes(item.parts[0]),
         near.empty() ? "`anyperf list` shows what there is; events of another CPU need its prefix, as in skl::NAME"

@@ -82,6 +82,10 @@ std::unexpected<ParseError> unknown_prefix(const Machine::Data& machine, std::st
 
 }  // namespace
 
+std::string near_event(const Machine::Data& machine, std::string_view name) {
+    return did_you_mean(name, event_names(machine));
+}
+
 // What is missing depends on the form of the item: with slashes a PMU, with "::" a prefix or an event of it, else an
 // event.
 std::unexpected<ParseError> unknown_event(const Machine::Data& machine, const Item& item) {
@@ -92,7 +96,7 @@ std::unexpected<ParseError> unknown_event(const Machine::Data& machine, const It
     const auto tool = std::ranges::find(kToolNames, name, &ToolName::name);
     if (tool != kToolNames.end()) return parse_error(name, std::string{tool->why}, "leave it out");
     if (auto others = explain_event_of_other_cpus(machine, name)) return std::unexpected(*std::move(others));
-    const std::string near = did_you_mean(name, event_names(machine));
+    const std::string near = near_event(machine, name);
     return parse_error(name, "no event is called " + in_quotes(name),
                        near.empty() ? "`anyperf list` shows the events" : near);
 }
