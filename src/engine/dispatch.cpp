@@ -130,7 +130,7 @@ const Block* block_in_turn(Thread& thread, std::uint64_t pc, std::uint16_t limit
 const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
     if (turns::is_over(thread)) [[unlikely]]
-        turns::pass(thread);
+        turns::pass_at_end(thread);
     if (limit == 0 && resumes_at_breakpoint(thread, pc)) [[unlikely]]
         return single_step(thread);
     if (thread.traps_each) [[unlikely]] {

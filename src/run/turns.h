@@ -3,7 +3,7 @@
 //
 // The thread that has the turn writes everything here, without a lock. Other threads write only three words,
 // atomically: `holder`, and the `state` and `turn` of a slot. By these a thread comes back that was outside, or that a
-// signal has woken. A thread that waits also writes `closed` of its slot.
+// signal has woken. A thread that waits also writes `closed` and `asleep` of its slot.
 #pragma once
 
 #include <cstddef>
@@ -99,6 +99,9 @@ struct alignas(256) TurnSlot {
     std::uint32_t holds_on;     ///< it keeps the turn however long it sleeps: it waits for nothing that the run does
     std::uint32_t vector;       ///< of the futexes that it waits for at once; 0: none
     std::uint32_t is_low;       ///< with RunHeader::has_priorities: there are times in which others come first
+    std::uint32_t asleep;       ///< it sleeps on `turn`, or is about to: who writes that word wakes it
+    std::uint32_t used_up;      ///< how many turns it has used up one after another, without waiting
+    std::uint64_t last_end;     ///< where the last of them has ended
     std::uint64_t blocked;      ///< its signal mask when it gave its turn away
     std::uint64_t caught;       ///< signals for which its process has a handler
     std::uint64_t ignored;      ///< signals that its process ignores

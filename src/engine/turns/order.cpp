@@ -137,6 +137,13 @@ void give(Engine& engine, std::uint32_t number) {
     __atomic_store_n(&slot.watching, std::uint32_t{run::kNotWatching}, __ATOMIC_SEQ_CST);
 }
 
+/// Wakes the slot's thread if it sleeps on `turn`. The thread says that it does before the kernel looks at `turn`, so
+/// either this sees it, or the kernel sees what was stored before this.
+void wake_sleeper(TurnSlot& slot) {
+    if (__atomic_load_n(&slot.asleep, __ATOMIC_SEQ_CST) != 0)
+        kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
+}
+
 std::string_view name_of(TurnWait kind) {
     switch (kind) {
         case TurnWait::futex: return "a futex";
@@ -202,7 +209,7 @@ void release_turn(Engine& engine) {
         std::uint32_t none = run::kTurnNone;
         if (__atomic_compare_exchange_n(&slot.turn, &none, std::uint32_t{run::kTurnWatch}, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST))
-            kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
+            wake_sleeper(slot);
     });
     // A thread that arrived before `holder` was 0 has not taken the turn, so it gets it now.
     for_each_slot(turns, [&](std::uint32_t number) {
@@ -300,16 +307,32 @@ std::uint64_t draw(Turns& turns) {
 // Threads that meet often would have one order for every seed if all turns were long, so each eighth is short. With
 // priorities the lengths and shares are those that rr's authors found to show the most races (chaos mode,
 // Scheduler.cc).
-std::uint64_t draw_length(Engine& engine) {
+//
+// A thread that only computes has longer turns after a while: a turn of four million instructions is a quarter of a
+// millisecond of a fast CPU, and a switch costs some 15 us with what it evicts.
+std::uint64_t draw_length(Engine& engine, const TurnSlot& slot) {
     constexpr std::uint64_t kMean = 4'000'000;
     constexpr std::uint64_t kShort = 20'000;
+    constexpr std::uint32_t kTurnsToDouble = 16;
+    constexpr std::uint32_t kMostDoubled = 2;
     Turns& turns = *engine.turns;
     const std::uint64_t random = draw(turns);
     if (engine.run->has_priorities != 0) {
         const std::uint64_t kind = draw(turns) % 10;
         if (kind < 2) return 1 + random % (kind == 0 ? 100 : 10'000);
     }
-    return turns.turns % 8 == 0 ? 1 + random % kShort : kMean / 2 + random % kMean;
+    if (turns.turns % 8 == 0) return 1 + random % kShort;
+    const std::uint32_t doubled = std::min(slot.used_up / kTurnsToDouble, kMostDoubled);
+    return (kMean / 2 + random % kMean) << doubled;
+}
+
+// A thread that waits in a loop for another one ends all its turns in the same few bytes of code. They stay short.
+void note_used_up(TurnSlot& slot, std::uint64_t pc) {
+    constexpr std::uint64_t kFewBytes = 64;
+    constexpr std::uint32_t kTakenBack = 2;
+    const bool loops = pc / kFewBytes == slot.last_end / kFewBytes;
+    slot.last_end = pc;
+    slot.used_up = loops ? slot.used_up - std::min(slot.used_up, kTakenBack) : slot.used_up + 1;
 }
 
 std::uint32_t draw_priority(Engine& engine, bool first) {
@@ -319,7 +342,13 @@ std::uint32_t draw_priority(Engine& engine, bool first) {
 
 void notify(TurnSlot& slot, std::uint32_t word) {
     __atomic_store_n(&slot.turn, word, __ATOMIC_SEQ_CST);
-    kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
+    wake_sleeper(slot);
+}
+
+void sleep_on_turn(TurnSlot& slot, std::int64_t ns) {
+    __atomic_store_n(&slot.asleep, 1u, __ATOMIC_SEQ_CST);
+    sleep_on(slot.turn, run::kTurnNone, ns);
+    __atomic_store_n(&slot.asleep, 0u, __ATOMIC_RELAXED);
 }
 
 void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns) {

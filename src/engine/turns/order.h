@@ -10,8 +10,10 @@ namespace anyperf::engine::turns {
 
 /// The next number of the generator.
 std::uint64_t draw(run::Turns& turns);
-/// The length of the next turn in instructions.
-std::uint64_t draw_length(Engine& engine);
+/// The length of the thread's next turn in instructions.
+std::uint64_t draw_length(Engine& engine, const run::TurnSlot& slot);
+/// The thread has used up a turn, which has ended at `pc`.
+void note_used_up(run::TurnSlot& slot, std::uint64_t pc);
 /// Whether a new thread comes last in some times: 1 or 0. `first`: it is the first one of the run.
 std::uint32_t draw_priority(Engine& engine, bool first);
 
@@ -32,6 +34,8 @@ bool end_first_wait(Engine& engine, std::uint32_t self, std::uint64_t now);
 /// Sleeps while the word has this value, at most so many ns (futex(2)).
 void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns);
 
+/// Sleeps until the slot's `turn` is set, at most so many ns.
+void sleep_on_turn(run::TurnSlot& slot, std::int64_t ns);
 /// Sets a slot's `turn` and wakes its thread.
 void notify(run::TurnSlot& slot, std::uint32_t word);
 

@@ -37,7 +37,7 @@ void set_turn_end(Thread& thread, std::uint64_t retired) {
     const std::uint64_t timer = until_timer(thread);
     unlimit_turn(thread);
     if (timer == run::kNoDeadline && is_alone(thread)) return;
-    const std::uint64_t length = draw_length(*thread.engine);
+    const std::uint64_t length = draw_length(*thread.engine, slot_of(thread));
     limit_turn(thread, length < timer ? length - length / kClose : timer, retired);
 }
 
@@ -115,7 +115,7 @@ bool watch(Thread& thread, const Wait& wait) {
             left = std::max(left, kNsOfMillisecond);
         }
         if (wait.watch == nullptr)
-            sleep_on(slot.turn, run::kTurnNone, left);
+            sleep_on_turn(slot, left);
         else if (wait.watch(wait.context, static_cast<int>((left + kNsOfMillisecond - 1) / kNsOfMillisecond)))
             return come_from_wait(thread, TurnEnd::woken);
     }
@@ -143,7 +143,7 @@ void await_turn(Thread& thread, const Wait* wait) {
     TurnSlot& slot = slot_of(thread);
     HolderWatch seen;
     for (;;) {
-        sleep_on(slot.turn, run::kTurnNone, kLookNs);
+        sleep_on_turn(slot, kLookNs);
         const std::uint32_t word = __atomic_exchange_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
         if (word == run::kTurnGiven) return;
         if (word == run::kTurnEnd)
@@ -402,11 +402,17 @@ void pass(Thread& thread) {
     give_away(thread, nullptr);
 }
 
+void pass_at_end(Thread& thread) {
+    note_used_up(slot_of(thread), thread.registers.rip);
+    pass(thread);
+}
+
 TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
     TurnSlot& slot = slot_of(thread);
     begun = false;
     if (is_interrupted(thread)) return TurnEnd::interrupted;
     begun = true;
+    slot.used_up = 0;
     ++thread.page.turn_switches[0];
     bool again = false;
     do {

@@ -8,10 +8,11 @@
 //
 // The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
 // gives the turn away in three cases: when it would wait, when its turn is used up, and when it ends. A turn has
-// about four million instructions, and each eighth turn is short; the run's order determines the number, and what the
-// thread has executed decides the exact place (turn_length.h). The next turn goes to the thread that has been ready for
-// the longest time. The state of all threads is in the run memory (run/turns.h). The thread that has the turn changes
-// it without a lock, and gives the turn by a store to a word on which the other thread sleeps.
+// about four million instructions, up to 16 million where a thread only computes, and each eighth turn is short; the
+// run's order determines the number, and what the thread has executed decides the exact place (turn_length.h). The next
+// turn goes to the thread that has been ready for the longest time. The state of all threads is in the run memory
+// (run/turns.h). The thread that has the turn changes it without a lock, and gives the turn by a store to a word on
+// which the other thread sleeps.
 //
 // The thread with the turn never waits in the kernel for something that another thread of the run does. Calls that may
 // wait are emulated (futexes, sleeps) or tried (syscalls/turns): if the call would wait, the thread is queued until
@@ -103,6 +104,8 @@ void end_process(Thread& thread);
 
 /// Gives the turn away and waits for the next one.
 void pass(Thread& thread);
+/// The same for a thread that has used up its turn.
+void pass_at_end(Thread& thread);
 /// Waits. A signal that must be delivered ends the wait. If there is one already, the wait does not begin (`begun` is
 /// false).
 run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
