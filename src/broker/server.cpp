@@ -147,6 +147,7 @@ subsystem::Subsystem& Server::subsystem() {
 TaskId Server::begin_local_call() {
     // This process is not a program of the run and has no thread page, so nothing is counted on it.
     const TaskId self{run::kMaximumThreadPages, ::getpid(), static_cast<std::int32_t>(::gettid())};
+    state_.host = self;
     state_.make_machine().host.begin_request(self, {});
     register_pending_children(state_);
     return self;

@@ -211,7 +211,7 @@ struct Prepared {
 /// Starts to host a run, and plans on its presented machine. `why` is printed; empty: the user asked for the virtual
 /// PMU.
 Result<Prepared> prepare_in_user_space(Options& options, const std::string& why, Output& output) {
-    auto hosted = TRY(HostedRun::begin(options.backend));
+    auto hosted = TRY(HostedRun::begin(options.backend, {.programs_switch = options.delay_ms == kDelayForever}));
     options.in_user_space = true;
     options.hosted = hosted.get();
     options.virtual_reason = why;

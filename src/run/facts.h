@@ -92,6 +92,7 @@ struct RunHeader {
     /// After how many executions a block may become the head of a trace (engine/traces.h), and one more; 0: the engine
     /// decides; ~0: never.
     std::uint32_t traces_from;
+    std::uint32_t programs_switch;  ///< 1: prctl(2) of a program switches the events of the run's host, too
 };
 
 inline constexpr std::uint32_t kRunStateMagic = 0x52507941;  // "AyPR"

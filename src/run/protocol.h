@@ -72,7 +72,8 @@ enum class RequestKind : std::uint32_t {
     mapped,          ///< argument: address, bytes, protection, flags of a new mapping, MappingName, offset in the file
                      ///< if the name is given; payload: that name
     new_namespaces,  ///< the process has entered other namespaces
-    switch_events,   ///< prctl(2). Argument: 1 enables, 0 disables the events that the thread has opened
+    switch_events,   ///< prctl(2). Argument: 1 enables, 0 disables what the thread has opened, and the host
+                     ///< (programs_switch)
     files,           ///< the thread is about to open a virtual file; argument: the part it belongs to (kFileParts)
     poll,            ///< event. Answer, bits: 1: a wake-up, which this consumes; 2: hung up
     wake,            ///< event: its ring has reached the watermark, so the broker must wake its reader

@@ -164,12 +164,12 @@ bool sendfile_row(Call& call, long& answer) {
     return true;
 }
 
-// prctl(2) enables or disables the events that the thread has opened. A process without events has none, so the answer
-// is 0 without a request to the broker.
+// prctl(2) enables or disables the events that the thread has opened, and if the run's host wants it so, the host's. A
+// process without events has none, so the answer is 0 without a request to the broker.
 bool prctl_row(Call& call, long& answer) {
     if (call.argument[0] != PR_TASK_PERF_EVENTS_ENABLE && call.argument[0] != PR_TASK_PERF_EVENTS_DISABLE) return false;
     if (!has_broker(call.engine)) return false;
-    answer = existing_process(call.engine) == nullptr
+    answer = existing_process(call.engine) == nullptr && call.engine.run->programs_switch == 0
                  ? 0
                  : prctl_events(call, call.argument[0] == PR_TASK_PERF_EVENTS_ENABLE);
     return true;

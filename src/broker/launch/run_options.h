@@ -25,7 +25,10 @@ struct RunOptions {
     bool exact_callers = false;  ///< call chains of samples are the open calls (engine/instrumentation/open_calls.h)
     bool python_frames = false;  ///< with exact_callers: also the functions of Python programs
     bool exact = false;          ///< count every instruction by its address (run/exact_counts.h)
-    bool stores = true;          ///< translations are kept for later runs (broker/launch/code_store.h)
+    /// prctl(2) of a program (PR_TASK_PERF_EVENTS_ENABLE, _DISABLE) switches the events of the process that hosts the
+    /// run, too.
+    bool programs_switch = false;
+    bool stores = true;  ///< translations are kept for later runs (broker/launch/code_store.h)
 };
 
 }  // namespace anyperf::broker

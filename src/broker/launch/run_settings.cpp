@@ -229,6 +229,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
                                      "raise `ulimit -Hf`"});
     header.exact = options.exact ? 1 : 0;
     header.exact_callers = options.exact_callers ? 1 : 0;
+    header.programs_switch = options.programs_switch ? 1 : 0;
     header.python_frames = options.exact_callers && options.python_frames ? 1 : 0;
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());

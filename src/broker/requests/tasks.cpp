@@ -111,7 +111,10 @@ RequestAnswer on_reaping(RequestContext& request) {
 }
 
 RequestAnswer on_switch_events(RequestContext& request) {
-    request.subsystem().prctl(request.caller, request.argument(0) != 0);
+    const bool on = request.argument(0) != 0;
+    request.subsystem().prctl(request.caller, on);
+    const BrokerState& state = request.state;
+    if (state.host && state.memory.header().programs_switch != 0) request.subsystem().prctl(*state.host, on);
     return {};
 }
 

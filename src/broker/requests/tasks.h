@@ -31,7 +31,8 @@ RequestAnswer on_executing(RequestContext& request);
 RequestAnswer on_executed(RequestContext& request);
 RequestAnswer on_end(RequestContext& request);
 RequestAnswer on_reaping(RequestContext& request);
-/// prctl(2) with PR_TASK_PERF_EVENTS_ENABLE or _DISABLE, for the events that the thread has opened.
+/// prctl(2) with PR_TASK_PERF_EVENTS_ENABLE or _DISABLE, for the events that the thread has opened, and for those of
+/// the run's host if it wants that (RunHeader::programs_switch).
 RequestAnswer on_switch_events(RequestContext& request);
 
 }  // namespace anyperf::broker

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "broker/machine/machine_description.h"
@@ -42,6 +43,7 @@ struct BrokerState {
     MachineDescription description;
     DescriptorSet descriptors;
     RunThreads threads;
+    std::optional<subsystem::TaskId> host;      ///< the thread of this process that opens events
     std::unique_ptr<PresentedMachine> machine;  ///< null until the first event is opened
     OpenEvents events;
     RingMappings mappings;

@@ -179,6 +179,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     options.exact = settings.exact;
     options.exact_callers = settings.exact_callers;
     options.python_frames = settings.python_frames;
+    options.programs_switch = settings.programs_switch;
     auto hosting = TRY(broker::HostedRun::begin(options));
     return std::unique_ptr<HostedRun>{new HostedRun{std::move(hosting)}};
 }

@@ -48,9 +48,10 @@ bool only_presented_machine_accepts(const std::function<bool(const events::Machi
 
 /// What a hosted run does besides counting.
 struct HostedSettings {
-    bool exact = false;          ///< count every instruction by its address
-    bool exact_callers = false;  ///< samples have the calls that have not returned, instead of frame pointers
-    bool python_frames = false;  ///< with exact_callers: also the functions of Python programs
+    bool exact = false;            ///< count every instruction by its address
+    bool exact_callers = false;    ///< samples have the calls that have not returned, instead of frame pointers
+    bool python_frames = false;    ///< with exact_callers: also the functions of Python programs
+    bool programs_switch = false;  ///< programs switch the verb's events by prctl(2)
 };
 
 /// A run that this process hosts for the command that the verb starts.

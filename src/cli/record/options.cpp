@@ -384,7 +384,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("-k,--clockid", options.clock, "CLOCK: the clock of the times: monotonic, realtime, …")
         ->type_name("");
     verb.add_option("-D,--delay", options.delay_ms,
-                    "MS: start recording MS milliseconds after the start; -1: when --control says so")
+                    "MS: start recording MS milliseconds after the start; -1: when --control or the program says so")
         ->type_name("")
         ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
     verb.add_option("--control", options.control,

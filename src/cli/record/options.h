@@ -40,7 +40,7 @@ struct Options {
     unsigned realtime_priority = 0;                   ///< -r; 0: the recorder keeps its own
     std::string output = "perf.data";
     std::uint64_t period = 0;    ///< 0: by frequency
-    std::int64_t delay_ms = 0;   ///< kDelayForever: until --control enables
+    std::int64_t delay_ms = 0;   ///< kDelayForever: until --control or the program enables
     std::string control;         ///< --control: see control_channel.h
     std::string switch_output;   ///< --switch-output: see output_files.h; empty: one file
     std::size_t most_files = 0;  ///< --switch-max-files; 0: all

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "abi/attr_flags.h"
+#include "cli/command/control_channel.h"
 #include "cli/stat/events/virtual_events.h"
 #include "host/usability.h"
 #include "recording/merged/off_cpu.h"
@@ -70,8 +71,10 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
     // -g leaves the way to find callers to anyperf. Here the exact one costs least.
     const bool exact_callers = options.sampling.call_graph == recording::CallGraph::exact ||
                                (options.frame_pointers && options.call_graph.empty());
-    plan.hosted = TRY(HostedRun::begin(
-        options.backend, {.exact = plan.exact, .exact_callers = exact_callers, .python_frames = !options.no_python}));
+    plan.hosted = TRY(HostedRun::begin(options.backend, {.exact = plan.exact,
+                                                         .exact_callers = exact_callers,
+                                                         .python_frames = !options.no_python,
+                                                         .programs_switch = options.delay_ms == kDelayForever}));
     plan.notes.push_back(
         fmt::format("{}{}{}", why, why.empty() ? "" : ": ", plan.exact ? kCountsExactly : kRecordsInUserSpace));
     if (plan.exact) return plan;

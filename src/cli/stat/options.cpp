@@ -129,7 +129,7 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000'000}));
     verb.add_option("-D,--delay", options.delay_ms,
-                    "MS: start counting MS milliseconds after the start; -1: when --control says so")
+                    "MS: start counting MS milliseconds after the start; -1: when --control or the program says so")
         ->type_name("")
         ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
     verb.add_flag("-n,--null", options.no_events, "count no events, only measure the time");

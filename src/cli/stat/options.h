@@ -61,7 +61,7 @@ struct Options {
     std::int64_t interval_ms = 0;  ///< 0: no intervals
     int interval_count = 0;        ///< 0: no limit
     std::int64_t timeout_ms = 0;   ///< 0: no timeout
-    std::int64_t delay_ms = 0;     ///< 0: count from the start; kDelayForever: until --control enables
+    std::int64_t delay_ms = 0;     ///< 0: count from the start; kDelayForever: until --control or the program enables
     bool system_wide = false;
     bool per_thread = false;
     bool per_cpu = false;

@@ -1,11 +1,73 @@
-"""Counting that another program switches on and off: -D -1 and --control."""
+"""Counting that another program switches on and off: -D -1 with --control, or with prctl(2) in the command."""
 import os
 import subprocess
 import unittest
+from pathlib import Path
 
 from program import ANYPERF, Case, stat
 
+INCLUDE = Path(__file__).resolve().parents[3] / "include"
+# Argument 1: how often it counts 100,000 rounds of a loop; 2: how many rounds it runs before and after.
+BRACKETED = """
+#include <stdlib.h>
+#include "anyperf/bracket.h"
+static volatile long sum;
+static void work(long rounds) { for (long i = 0; i < rounds; ++i) sum += i; }
+int main(int count, char** words) {
+    work(atol(words[2]));
+    for (long i = atol(words[1]); i > 0; --i) {
+        if (anyperf_begin() != 0) return 1;
+        work(100000);
+        if (anyperf_end() != 0) return 2;
+    }
+    work(atol(words[2]));
+    return count - 3;
+}
+"""
 WORK = "for i in 1 2 3 4 5; do /bin/true; done;"
+
+
+class Bracket(Case):
+    """A command that says by prctl(2) which part of it is counted."""
+
+    def setUp(self):
+        super().setUp()
+        source, self.program = self.file("bracketed.c", BRACKETED), self.file("bracketed")
+        subprocess.run(["cc", "-O1", "-I", INCLUDE, source, "-o", self.program], check=True)
+
+    def instructions(self, *words, options=("-D", "-1")):
+        result = stat("--json", "--virtual", *options, "-e", "instructions:u", "--", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return self.objects(result.stderr)[0]["events"][0]
+
+    def counted(self, *words):
+        return self.instructions(self.program, *words)["value"]
+
+    def test_the_part_between_the_calls_is_counted_whatever_is_around_it(self):
+        once = self.counted("1", "0")
+        self.assertGreater(once, 300_000)
+        self.assertLess(once, 900_000)
+        self.assertEqual(self.counted("1", "1000000"), once)
+        self.assertEqual(self.counted("3", "1000"), 3 * once)
+
+    def test_children_are_counted_from_the_call_on(self):
+        of_shell = self.instructions("sh", "-c", f"{self.program} 1 0; {self.program} 1 5000; exit 0")["value"]
+        self.assertEqual(of_shell, 2 * self.counted("1", "0"))
+
+    def test_without_a_delay_of_minus_1_the_calls_change_nothing(self):
+        whole = self.instructions(self.program, "1", "1000", options=())["value"]
+        self.assertGreater(self.instructions(self.program, "0", "1000", options=())["value"], 0)
+        self.assertGreater(whole, self.counted("1", "1000") + 10_000)
+
+    def test_a_program_that_never_begins_is_not_counted(self):
+        self.assertEqual(self.instructions(self.program, "0", "1000")["status"], "not-counted")
+
+    def test_a_recording_has_samples_of_that_part_only(self):
+        data = self.file("perf.data")
+        subprocess.run([ANYPERF, "record", "-q", "--virtual", "-D", "-1", "-e", "instructions:u", "-c", "10000", "-o", data, "--",
+                        self.program, "1", "1000000"], check=True, timeout=60)
+        lines = subprocess.run([ANYPERF, "script", "-i", data, "-F", "period"], text=True, capture_output=True, check=True).stdout
+        self.assertEqual(len(lines.split()), self.counted("1", "0") // 10000)
 
 
 class Control(Case):
