@@ -24,7 +24,8 @@ struct Command {
     std::vector<std::string> words;   ///< the program and its arguments
     std::filesystem::path directory;  ///< working directory; empty: that of the test
     std::vector<std::string> environment = usual_environment();
-    std::chrono::seconds limit{100};  ///< after this time its process group is killed
+    /// Single-stepping takes up to 50 s at rest.
+    std::chrono::seconds limit{240};  ///< after this time its process group is killed
 };
 
 /// Runs the command and waits for its end. Its standard input is empty, and it leads a process group of its own.
