@@ -21,7 +21,7 @@ enum class DescriptorKind : std::uint8_t {
     other,
 };
 
-/// What a descriptor of a pipe is open on, as fstat(2) tells it.
+/// What a descriptor of a pipe is open on, as fstat(2) reports it.
 struct PipeFile {
     std::uint64_t device;
     std::uint64_t inode;

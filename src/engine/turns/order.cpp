@@ -313,7 +313,7 @@ std::uint64_t draw(Turns& turns) {
 std::uint64_t draw_length(Engine& engine, const TurnSlot& slot) {
     constexpr std::uint64_t kMean = 4'000'000;
     constexpr std::uint64_t kShort = 20'000;
-    constexpr std::uint32_t kTurnsToDouble = 16;
+    constexpr std::uint32_t kTurnsPerDoubling = 16;
     constexpr std::uint32_t kMostDoubled = 2;
     Turns& turns = *engine.turns;
     const std::uint64_t random = draw(turns);
@@ -322,7 +322,7 @@ std::uint64_t draw_length(Engine& engine, const TurnSlot& slot) {
         if (kind < 2) return 1 + random % (kind == 0 ? 100 : 10'000);
     }
     if (turns.turns % 8 == 0) return 1 + random % kShort;
-    const std::uint32_t doubled = std::min(slot.used_up / kTurnsToDouble, kMostDoubled);
+    const std::uint32_t doubled = std::min(slot.used_up / kTurnsPerDoubling, kMostDoubled);
     return (kMean / 2 + random % kMean) << doubled;
 }
 

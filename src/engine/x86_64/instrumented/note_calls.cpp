@@ -2,14 +2,14 @@
 // flag is touched. A fault on the list, which is full or not accessible yet, comes before the application's stack has
 // changed, so the instruction can be repeated.
 //
-// PROBLEM. Each call reads the list's end, which the call or return before it has written. So calls and returns wait
-// for each other, some five cycles each, and do nothing else in a program as `fib`.
+// PROBLEM. Each call and each return reads the list's end, which the one before it has written, and borrows a register,
+// whose value goes through its spill slot. So calls and returns wait for each other, some five cycles each.
 //
-// MECHANISM. In a trace the list's end stays that of the trace's start: how many calls are open at each instruction is
-// known (open_calls_). A call only writes its entry, and its return needs no code unless it must be compared. In front
-// of the trace's last instruction, and in its exits, the end is brought up to date. If a thread is stopped in the
-// middle of a trace, recover.cpp does that. An entry beyond the list's end is on the guard page: a trace has fewer
-// calls than that has room for.
+// MECHANISM. Calls borrow registers in turn (next_scratch()). In a trace the list's end stays that of the trace's
+// start: how many calls are open at each instruction is known (open_calls_). A call only writes its entry, and its
+// return needs no code unless it must be compared. In front of the trace's last instruction, and in its exits, the end
+// is brought up to date. If a thread is stopped in the middle of a trace, recover.cpp does that. An entry beyond the
+// list's end is on the guard page: a trace has fewer calls than that has room for.
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -25,7 +25,7 @@ constexpr std::int32_t kSize = sizeof(OpenCall);
 
 }  // namespace
 
-/// Writes the entry of a call behind those that are open. To be emitted before the return address is pushed.
+/// Writes the entry of a call after those that are open. To be emitted before the return address is pushed.
 ///
 ///   mov  %gs:TOP, R     movl $RETURN, %gs:(R) (two halves)     mov  rsp, %gs:CALLER_RSP(R)
 ///

@@ -160,8 +160,8 @@ void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) 
 
 namespace {
 
-/// The calls of a trace are on the predictor's ring (predict.cpp) and on the list of open calls (note_calls.cpp) only
-/// before its last instruction.
+/// A trace puts its calls on the predictor's ring (predict.cpp) and on the list of open calls (note_calls.cpp) in front
+/// of its last instruction. For a thread that is stopped earlier this does it.
 void note_open_calls(Thread& thread, const BlockPosition& place) {
     const Block& block = *place.block;
     if (!block.trace || place.index + 1 >= block.instructions) return;
