@@ -1,6 +1,8 @@
 // plain_cache.h: a cache as a textbook describes it, slow and without tricks. The tests compare models::Cache with it.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,7 +15,7 @@ namespace anyperf::models::testing {
 class PlainCache {
   public:
     explicit PlainCache(const CacheGeometry& geometry)
-        : geometry_(geometry), sets_(geometry.sets, Set{std::vector<Way>(geometry.ways)}) {}
+        : geometry_(geometry), sets_(geometry.sets, Set(geometry.ways)) {}
 
     LineState touch(std::uint64_t line) {
         Way* way = find_way(line);
@@ -52,8 +54,11 @@ class PlainCache {
         bool used = false;  ///< of not-recently-used
     };
     struct Set {
+        explicit Set(std::size_t way_count) : ways(way_count), upper_is_older(2 * std::bit_ceil(way_count)) {}
+
         std::vector<Way> ways;
-        std::vector<bool> upper_is_older = std::vector<bool>(64);  ///< of tree-PLRU, by node
+        std::vector<bool>
+            upper_is_older;  ///< of tree-PLRU, by node: the root is 1, the children of n are 2n and 2n + 1
     };
 
     Set& set_of(std::uint64_t line) { return sets_[line % sets_.size()]; }
