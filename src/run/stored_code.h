@@ -7,7 +7,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint64_t kStoredCodeMagic = 0x33306564'6f437941;  ///< "AyCode03"
+inline constexpr std::uint64_t kStoredCodeMagic = 0x34306564'6f437941;  ///< "AyCode04"
 inline constexpr char kStoredCodeSuffix[] = ".code";
 inline constexpr std::size_t kMostStoredCodeBytes = std::size_t{64} << 20;
 
@@ -42,16 +42,13 @@ struct StoredCodeHeader {
     StoredCodeKey key;
     std::uint32_t file_bytes;
     std::uint32_t blocks;      ///< in the table of blocks
-    std::uint32_t pages;       ///< of code that they were made from
     std::uint32_t first_page;  ///< of the translated file, in which a block begins; in pages
     std::uint32_t page_count;  ///< from it on
     std::uint32_t starts_at;
     std::uint32_t blocks_at;
-    std::uint32_t pages_at;
     std::uint32_t records_at;
-    std::uint32_t unused;
     char path[256];  ///< of the translated file, for people; the end of it if it is longer
 };
-static_assert(sizeof(StoredCodeHeader) == 400);
+static_assert(sizeof(StoredCodeHeader) == 392);
 
 }  // namespace anyperf::run

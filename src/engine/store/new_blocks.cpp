@@ -1,5 +1,7 @@
 #include "engine/store/new_blocks.h"
 
+#include <array>
+
 #include "engine/cache/packed_marks.h"
 #include "engine/x86_64/translate/routines.h"
 
@@ -47,8 +49,18 @@ void NewBlocks::clear() {
     words_.free_all();
 }
 
-bool NewBlocks::add(std::uint32_t mapping, BlockId block, const x86_64::Relocations& relocations, std::uint32_t code) {
-    const std::size_t words = relocations.count() + relocations.tuples() * kTupleWords + relocations.pages.count;
+bool NewBlocks::add(std::uint32_t mapping, BlockId id, const Block& block, const x86_64::Relocations& relocations) {
+    const x86_64::CodeRead& read = relocations.read;
+    std::array<StoredRange, x86_64::CodeRead::kMost> ranges;
+    for (std::size_t i = 0; i < read.count; ++i) {
+        const auto from = static_cast<std::int64_t>(read.range[i].start - block.pc);
+        ranges[i] = {static_cast<std::int32_t>(from),
+                     static_cast<std::uint16_t>(read.range[i].end - read.range[i].start)};
+        if (ranges[i].from != from) return false;
+    }
+    const std::size_t range_bytes = read.count * sizeof(StoredRange);
+    const std::size_t words = relocations.count() + relocations.tuples() * kTupleWords +
+                              (range_bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
     const std::uint32_t first = words_.allocate(static_cast<std::uint32_t>(words));
     const std::uint32_t number = first != 0 || words == 0 ? blocks_.allocate() : 0;
     if (number == 0) return false;
@@ -56,22 +68,23 @@ bool NewBlocks::add(std::uint32_t mapping, BlockId block, const x86_64::Relocati
     for (std::size_t i = 0; i < relocations.count(); ++i) __builtin_memcpy(to++, &relocations[i], sizeof *to);
     for (std::size_t i = 0; i < relocations.tuples(); ++i, to += kTupleWords)
         __builtin_memcpy(to, &relocations.tuple(i), sizeof(run::Tuple));
-    for (std::size_t i = 0; i < relocations.pages.count; ++i) *to++ = relocations.pages.page[i];
-    blocks_[number] = {block,
+    __builtin_memcpy(to, ranges.data(), range_bytes);
+    blocks_[number] = {id,
                        mapping,
                        first,
                        static_cast<std::uint16_t>(relocations.cold_bytes),
                        static_cast<std::uint8_t>(relocations.count()),
                        static_cast<std::uint8_t>(relocations.tuples()),
                        relocations.cold,
-                       static_cast<std::uint32_t>(relocations.pages.count),
-                       code};
+                       static_cast<std::uint32_t>(read.count),
+                       checksum_of_code(block.pc, ranges.data(), read.count)};
     return true;
 }
 
-std::uint64_t NewBlocks::page(const NewBlock& block, std::size_t index) {
-    return words_[block.first + block.relocations + block.tuples * static_cast<std::uint32_t>(kTupleWords) +
-                  static_cast<std::uint32_t>(index)];
+const StoredRange* NewBlocks::ranges(const NewBlock& block) {
+    const std::uint64_t& first =
+        words_[block.first + block.relocations + block.tuples * static_cast<std::uint32_t>(kTupleWords)];
+    return reinterpret_cast<const StoredRange*>(&first);
 }
 
 StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, std::uint32_t place, Cache& cache) const {
@@ -87,7 +100,7 @@ StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, st
     head.stubs = stubs_of(cache, block);
     head.relocations = noted.relocations;
     head.tuples = noted.tuples;
-    head.pages = static_cast<std::uint8_t>(noted.pages);
+    head.ranges = static_cast<std::uint8_t>(noted.ranges);
     head.alignment = static_cast<std::uint8_t>((address_of(block.host) & 7u) | (address_of(noted.cold) & 7u) << 4);
     head.lane = block.lane;
     if (block.counts_executions) head.flags |= StoredBlockHead::kCountsExecutions;
@@ -102,12 +115,12 @@ StoredBlockHead NewBlocks::head_of(const NewBlock& noted, const Block& block, st
 std::size_t NewBlocks::most_bytes(const NewBlock& noted, const Block& block) {
     return sizeof(StoredBlockHead) + noted.tuples * sizeof(run::Tuple) +
            noted.relocations * sizeof(x86_64::Relocation) + block.exits * sizeof(StoredExit) +
-           noted.pages * sizeof(std::uint16_t) + (block.instructions + 1u) * kMostMarkBytes + block.host_bytes +
+           noted.ranges * sizeof(StoredRange) + (block.instructions + 1u) * kMostMarkBytes + block.host_bytes +
            noted.cold_bytes + sizeof(std::uint32_t);
 }
 
-void NewBlocks::write(const NewBlock& noted, const Block& block, const StoredBlockHead& head,
-                      const std::uint16_t* page_index, Cache& cache, std::uint8_t* record) {
+void NewBlocks::write(const NewBlock& noted, const Block& block, const StoredBlockHead& head, Cache& cache,
+                      std::uint8_t* record) {
     std::uint8_t* at = record;
     const auto put = [&at](const void* from, std::size_t bytes) {
         __builtin_memcpy(at, from, bytes);
@@ -121,7 +134,7 @@ void NewBlocks::write(const NewBlock& noted, const Block& block, const StoredBlo
         const StoredExit exit = stored_form(cache, block, noted, cache.exits[block.first_exit + i]);
         put(&exit, sizeof exit);
     }
-    put(page_index, head.pages * sizeof(std::uint16_t));
+    put(ranges(noted), head.ranges * sizeof(StoredRange));
     put(block.packed_marks(), head.mark_bytes);
     put(block.host, head.hot_bytes);
     std::size_t cold = 0;

@@ -16,49 +16,33 @@ namespace anyperf::engine {
 
 class NewFile {
   public:
-    static constexpr std::uint32_t kNoPage = ~std::uint32_t{0};
-    static constexpr std::uint32_t kMostPages = 1u << 16;  ///< a record has their indexes in two bytes
-
     struct Sizes {
         std::uint32_t blocks = 0;
-        std::uint32_t pages = 0;
         std::size_t records = 0;  ///< bytes of all
         // Pages of the translated file, in which blocks begin.
         std::uint32_t first_page = 0;
         std::uint32_t page_count = 0;
     };
 
-    /// Takes memory from the area. `most`: not less than there will be. `code_pages`: pages of the mapping.
-    bool begin(const Sizes& most, std::size_t code_pages, OwnArea& area, NewStoredFile& file) {
+    /// Takes memory from the area. `most`: not less than there will be.
+    bool begin(const Sizes& most, OwnArea& area, NewStoredFile& file) {
         file_ = &file;
         first_page_ = most.first_page;
         page_count_ = most.page_count;
         starts_at_ = sizeof(run::StoredCodeHeader);
         blocks_at_ = starts_at_ + (page_count_ + std::size_t{2}) / 2 * sizeof(std::uint64_t);
-        pages_at_ = blocks_at_ + most.blocks * sizeof(StoredPlace);
-        end_ = front_ = pages_at_ + most.pages * sizeof(StoredPage);
+        end_ = front_ = blocks_at_ + most.blocks * sizeof(StoredPlace);
         const std::size_t room = front_ + most.records;
         if (room > run::kMostStoredCodeBytes || !file.may_have(room)) return false;
         buffer_ = (std::min(kBuffer, most.records) + 7) & ~std::size_t{7};
-        scratch_ = front_ + buffer_ + most.blocks * sizeof(StoredPlace) + code_pages * sizeof(std::uint32_t);
+        scratch_ = front_ + buffer_ + most.blocks * sizeof(StoredPlace);
         memory_ = static_cast<std::uint8_t*>(area.take(scratch_));
         if (memory_ == nullptr) return false;
         touch_pages(memory_, scratch_);
         added_ = reinterpret_cast<StoredPlace*>(memory_ + front_ + buffer_);
-        index_ = reinterpret_cast<std::uint32_t*>(added_ + most.blocks);
-        for (std::size_t i = 0; i < code_pages; ++i) index_[i] = kNoPage;
         return true;
     }
     void end() { discard_pages(memory_, scratch_); }
-
-    /// The index of a new page; kNoPage if there are too many.
-    std::uint32_t add_page(const StoredPage& page) {
-        if (pages_ == kMostPages) return kNoPage;
-        __builtin_memcpy(memory_ + pages_at_ + pages_ * sizeof page, &page, sizeof page);
-        return pages_++;
-    }
-    /// Of a page of the mapping, by its number there, its index in the file; kNoPage: it has none yet.
-    std::uint32_t& index_of(std::size_t page) { return index_[page]; }
 
     /// Room for a record, which is then in the table. It must be filled before the next call.
     std::uint8_t* add_record(std::uint32_t place, std::size_t bytes) {
@@ -80,12 +64,10 @@ class NewFile {
         header.key = key;
         header.file_bytes = static_cast<std::uint32_t>(end_);
         header.blocks = blocks_;
-        header.pages = pages_;
         header.first_page = first_page_;
         header.page_count = page_count_;
         header.starts_at = static_cast<std::uint32_t>(starts_at_);
         header.blocks_at = static_cast<std::uint32_t>(blocks_at_);
-        header.pages_at = static_cast<std::uint32_t>(pages_at_);
         header.records_at = static_cast<std::uint32_t>(front_);
         __builtin_memcpy(header.path, path, sizeof header.path);
         header.checksum = checksum_of_head(header);
@@ -126,10 +108,8 @@ class NewFile {
     NewStoredFile* file_ = nullptr;
     std::uint8_t* memory_ = nullptr;
     StoredPlace* added_ = nullptr;  ///< in their order
-    std::uint32_t* index_ = nullptr;
     std::size_t starts_at_ = 0;
     std::size_t blocks_at_ = 0;
-    std::size_t pages_at_ = 0;
     std::size_t end_ = 0;
     std::size_t front_ = 0;     ///< bytes before the records
     std::size_t buffered_ = 0;  ///< bytes of records that are not written yet
@@ -138,7 +118,6 @@ class NewFile {
     std::uint32_t first_page_ = 0;
     std::uint32_t page_count_ = 0;
     std::uint32_t blocks_ = 0;
-    std::uint32_t pages_ = 0;
 };
 
 }  // namespace anyperf::engine

@@ -2,11 +2,9 @@
 // records of the one that is there now, byte by byte, and the new ones, and replaces it. Two processes that do that at
 // the same time each keep the old ones; one of them loses its new ones, until a process translates them again.
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "engine/freestanding/pages.h"
-#include "engine/store/checksum.h"
 #include "engine/store/directory.h"
 #include "engine/store/mapped_paths.h"
 #include "engine/store/new_file.h"
@@ -38,16 +36,9 @@ bool Store::is_worth_storing(Cache& cache, const NewBlock& noted, const StoredFi
            !old.find(static_cast<std::uint32_t>(mappings_[noted.mapping].place_of(block.pc)), same);
 }
 
-/// The blocks of the old file as they are and in their order, with its pages.
-void Store::copy_old(NewFile& file, const StoredMapping& mapping, const StoredFile& old) {
+/// The blocks of the old file as they are and in their order.
+void Store::copy_old(NewFile& file, const StoredFile& old) {
     if (!old.usable()) return;
-    for (std::uint32_t i = 0; i < old.header().pages; ++i) {
-        const StoredPage page = old.page(i);
-        const std::uint32_t index = file.add_page(page);
-        const std::uint64_t at = page.number * kPageBytes - mapping.offset;
-        if (at < mapping.bytes && mapping.content[at / kPageBytes] == page.content)
-            file.index_of(at / kPageBytes) = index;
-    }
     std::uint32_t copied = 0;
     old.for_each_record([&](const std::uint8_t* record, const StoredBlock& block) {
         const StoredBlockHead& head = block.head;
@@ -61,24 +52,12 @@ void Store::copy_old(NewFile& file, const StoredMapping& mapping, const StoredFi
 /// Adds the block, unless its code has changed since it was translated.
 void Store::store_block(NewFile& file, Cache& cache, const NewBlock& noted) {
     const StoredMapping& mapping = mappings_[noted.mapping];
-    std::array<std::uint16_t, x86_64::CodePages::kMost> pages{};
-    for (std::size_t i = 0; i < noted.pages; ++i) {
-        const std::uint64_t at = new_blocks_.page(noted, i) - mapping.start;
-        std::uint32_t& index = file.index_of(at / kPageBytes);
-        if (index == NewFile::kNoPage) {
-            const std::uint64_t content = mapping.content[at / kPageBytes];
-            const std::uint64_t now = checksum(at_address<const void>(mapping.start + at), kPageBytes) | 1;
-            if (now != content) return;
-            index = file.add_page({static_cast<std::uint32_t>((mapping.offset + at) / kPageBytes), 0, content});
-            if (index == NewFile::kNoPage) return;
-        }
-        pages[i] = static_cast<std::uint16_t>(index);
-    }
     const Block& block = cache.blocks[noted.block];
+    if (checksum_of_code(block.pc, new_blocks_.ranges(noted), noted.ranges) != noted.code) return;
     const auto place = static_cast<std::uint32_t>(mapping.place_of(block.pc));
     const StoredBlockHead head = new_blocks_.head_of(noted, block, place, cache);
     if (head.bytes == 0) return;
-    new_blocks_.write(noted, block, head, pages.data(), cache, file.add_record(place, head.bytes));
+    new_blocks_.write(noted, block, head, cache, file.add_record(place, head.bytes));
 }
 
 /// The most that a new file has: what the old one has, and the new blocks that are worth storing. The others are taken
@@ -86,8 +65,7 @@ void Store::store_block(NewFile& file, Cache& cache, const NewBlock& noted) {
 NewFile::Sizes Store::sizes_of_new(Cache& cache, std::uint32_t number, const StoredFile& old, std::size_t old_bytes,
                                    std::uint32_t& fresh) {
     const StoredMapping& mapping = mappings_[number];
-    NewFile::Sizes sizes{old.header().blocks, old.header().pages, old_bytes,
-                         static_cast<std::uint32_t>(mapping.offset / kPageBytes),
+    NewFile::Sizes sizes{old.header().blocks, old_bytes, static_cast<std::uint32_t>(mapping.offset / kPageBytes),
                          static_cast<std::uint32_t>(mapping.bytes / kPageBytes)};
     if (old.header().page_count != 0) {
         const std::uint32_t first = std::min(sizes.first_page, old.header().first_page);
@@ -105,7 +83,6 @@ NewFile::Sizes Store::sizes_of_new(Cache& cache, std::uint32_t number, const Sto
         }
         ++fresh;
         sizes.records += NewBlocks::most_bytes(noted, cache.blocks[noted.block]);
-        sizes.pages += static_cast<std::uint32_t>(noted.pages);
     }
     sizes.blocks += fresh;
     return sizes;
@@ -140,8 +117,8 @@ void Store::save(Cache& cache, std::uint32_t number) {
     if (fresh >= kFewest + old.header().blocks / kPart) {
         NewStoredFile written{directory};
         NewFile file;
-        if (file.begin(sizes, mapping.bytes / kPageBytes, area_, written)) {
-            copy_old(file, mapping, old);
+        if (file.begin(sizes, area_, written)) {
+            copy_old(file, old);
             for (std::uint32_t i = 1; i <= new_blocks_.count(); ++i)
                 if (new_blocks_[i].mapping == number) store_block(file, cache, new_blocks_[i]);
             if (!old.usable() && mapping.path[0] == 0) find_paths();

@@ -64,13 +64,11 @@ void Store::begin(const char* directory, std::uint32_t cpu, x86_64::PresentedIsa
 
 std::uint32_t Store::add_mapping(int fd, std::uint64_t start, std::uint64_t bytes, std::uint64_t offset) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
-    struct stat status{};
+    struct stat status {};
     if (!on() || mapping_count_ == kMostMappings || offset + bytes > kMostBytes) return 0;
     if (is_error(kernel_call(__NR_fstat, static_cast<unsigned>(fd), address_of(&status))) || !S_ISREG(status.st_mode))
         return 0;
     StoredMapping& mapping = mappings_[mapping_count_ + 1];
-    mapping.content = static_cast<std::uint64_t*>(area_.take(bytes / kPageBytes * sizeof(std::uint64_t)));
-    if (mapping.content == nullptr) return 0;
     set_file(mapping.key, status);
     mapping.start = start;
     mapping.bytes = bytes;
@@ -141,41 +139,22 @@ void Store::open(StoredMapping& mapping) {
     mapping.file_bytes = {};
 }
 
-/// The checksum of a page of the range, which has a mapping; it is read once.
-std::uint64_t Store::content_in(const ExecutableRange& range, std::uint64_t page) {
-    StoredMapping& mapping = mappings_[range.stored];
-    if (!mapping.content_ready)
-        PagesAhead::make_ready(mapping.content, mapping.bytes / kPageBytes * sizeof *mapping.content);
-    mapping.content_ready = true;
-    std::uint64_t& content = mapping.content[(page - mapping.start) / kPageBytes];
-    if (content == 0) content = checksum(at_address<const void>(page), kPageBytes) | 1;
-    return content;
+/// Whether [start, end) is code of the mapping that the range is of, which nobody may write.
+bool Store::is_in_mapping(const Cache& cache, const ExecutableRange& range, std::uint64_t start, std::uint64_t end) {
+    if (start >= range.start && end <= range.end) return true;
+    const ExecutableRange* const other = cache.executable.find(start);
+    return other != nullptr && end <= other->end && other->stored == range.stored && !other->writable && !other->shared;
 }
 
-/// The checksum of a page of the mapping `number`; 0 if it is not that mapping's any more.
-std::uint64_t Store::content_of(const Cache& cache, std::uint32_t number, std::uint64_t page) {
-    const StoredMapping& mapping = mappings_[number];
-    if (page - mapping.start >= mapping.bytes) return 0;
-    const ExecutableRange* const range = cache.executable.find(page);
-    if (range == nullptr || range->stored != number || range->writable || range->shared) return 0;
-    return content_in(*range, page);
-}
-
-/// Whether the code that the block was made from is what the program has in memory. Pages are read once, so the bytes
-/// of the block itself are compared again: a debugger may have written a breakpoint since.
+/// Whether the code that the block was made from is what the program has in memory.
 bool Store::is_unchanged(const Cache& cache, const ExecutableRange& range, const StoredBlock& stored,
                          std::uint64_t pc) {
-    const StoredMapping& mapping = mappings_[range.stored];
-    for (std::size_t i = 0; i < stored.head.pages; ++i) {
-        const StoredPage page = mapping.file.page(stored.page(i));
-        const std::uint64_t address = mapping.start + page.number * kPageBytes - mapping.offset;
-        const std::uint64_t content = address - range.start < range.end - range.start
-                                          ? content_in(range, address)
-                                          : content_of(cache, range.stored, address);
-        if (page.content == 0 || content != page.content) return false;
+    const StoredBlockHead& head = stored.head;
+    for (std::size_t i = 0; i < head.ranges; ++i) {
+        const std::uint64_t start = pc + static_cast<std::uint64_t>(std::int64_t{stored.ranges[i].from});
+        if (!is_in_mapping(cache, range, start, start + stored.ranges[i].bytes)) return false;
     }
-    return stored.head.pages != 0 &&
-           checksum32(at_address<const void>(pc), stored.head.guest_bytes) == stored.head.code;
+    return checksum_of_code(pc, stored.ranges, head.ranges) == head.code;
 }
 
 bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableRange& range, std::uint64_t pc,
@@ -259,10 +238,9 @@ Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Count
 void Store::note(Cache& cache, const x86_64::Counting& counting, const ExecutableRange& range, const Block& block) {
     follow_flavour(cache, counting);
     if (!relocations_.complete() || block.code != nullptr) return;
-    for (std::size_t i = 0; i < relocations_.pages.count; ++i)
-        if (content_of(cache, range.stored, relocations_.pages.page[i]) == 0) return;
-    const std::uint32_t code = checksum32(at_address<const void>(block.pc), block.guest_bytes);
-    if (new_blocks_.add(range.stored, cache.id_of(block), relocations_, code)) ++mappings_[range.stored].new_blocks;
+    for (std::size_t i = 0; i < relocations_.read.count; ++i)
+        if (!is_in_mapping(cache, range, relocations_.read.range[i].start, relocations_.read.range[i].end)) return;
+    if (new_blocks_.add(range.stored, cache.id_of(block), block, relocations_)) ++mappings_[range.stored].new_blocks;
 }
 
 bool Store::drop_faulted(std::uint64_t address) {

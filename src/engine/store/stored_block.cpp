@@ -1,5 +1,7 @@
 #include "engine/store/stored_block.h"
 
+#include <bit>
+
 #include "engine/cache/packed_marks.h"
 #include "engine/store/checksum.h"
 #include "engine/x86_64/translate/routines.h"
@@ -51,8 +53,17 @@ bool has_valid_exits(const StoredBlock& block) {
     return stubs == head.stubs && end <= head.cold_bytes;
 }
 
+bool has_range_of_block(const StoredBlock& block) {
+    for (std::size_t i = 0; i < block.head.ranges; ++i) {
+        const StoredRange range = block.ranges[i];
+        if (range.from <= 0 && std::int64_t{range.from} + range.bytes >= block.head.guest_bytes) return true;
+    }
+    return false;
+}
+
 bool has_valid_parts(const StoredBlock& block) {
     const StoredBlockHead& head = block.head;
+    if (!has_range_of_block(block)) return false;
     for (std::size_t i = 0; i < head.relocations; ++i)
         if (!is_valid(block, block.relocations[i])) return false;
     for (std::size_t i = 0; i < head.tuples; ++i)
@@ -74,7 +85,7 @@ std::size_t StoredBlock::cold_rest() const {
 
 std::size_t stored_bytes(const StoredBlockHead& head) {
     return padded(sizeof head + head.tuples * sizeof(run::Tuple) + head.relocations * sizeof(Relocation) +
-                  head.exits * sizeof(StoredExit) + head.pages * sizeof(std::uint16_t) + head.mark_bytes +
+                  head.exits * sizeof(StoredExit) + head.ranges * sizeof(StoredRange) + head.mark_bytes +
                   head.hot_bytes + cold_rest_of(head));
 }
 
@@ -89,7 +100,7 @@ void locate_parts(const std::uint8_t* record, StoredBlock& block) {
     block.tuples = reinterpret_cast<const run::Tuple*>(part(head.tuples * sizeof(run::Tuple)));
     block.relocations = reinterpret_cast<const Relocation*>(part(head.relocations * sizeof(Relocation)));
     block.exits = reinterpret_cast<const StoredExit*>(part(head.exits * sizeof(StoredExit)));
-    block.pages = part(head.pages * sizeof(std::uint16_t));
+    block.ranges = reinterpret_cast<const StoredRange*>(part(head.ranges * sizeof(StoredRange)));
     block.marks = part(head.mark_bytes);
     block.hot = part(head.hot_bytes);
     block.cold = part(cold_rest_of(head));
@@ -98,6 +109,15 @@ void locate_parts(const std::uint8_t* record, StoredBlock& block) {
 std::uint32_t checksum_of_record(const std::uint8_t* record, std::size_t bytes) {
     constexpr std::size_t kFrom = sizeof StoredBlockHead::checksum;
     return checksum32(record + kFrom, bytes - kFrom);
+}
+
+std::uint64_t checksum_of_code(std::uint64_t pc, const StoredRange* ranges, std::size_t count) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t start = pc + static_cast<std::uint64_t>(std::int64_t{ranges[i].from});
+        sum = std::rotl(sum, 1) ^ checksum(at_address<const void>(start), ranges[i].bytes);
+    }
+    return sum;
 }
 
 bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out) {
@@ -110,7 +130,7 @@ bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out) {
     locate_parts(bytes.data(), out);
     return out.head.instructions <= x86_64::kLongestBlock &&
            out.head.hot_bytes > (out.counts_executions() ? kHeatBytes : 0) &&
-           out.head.guest_bytes <= kLongestBlockBytes && out.head.pages <= x86_64::CodePages::kMost &&
+           out.head.guest_bytes <= kLongestBlockBytes && out.head.ranges <= x86_64::CodeRead::kMost &&
            has_valid_parts(out);
 }
 

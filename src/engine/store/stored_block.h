@@ -15,10 +15,10 @@
 
 namespace anyperf::engine {
 
-struct StoredBlockHead {
+struct [[gnu::packed, gnu::aligned(4)]] StoredBlockHead {
     std::uint32_t checksum = 0;  ///< of the record after this word
     std::uint32_t place = 0;     ///< offset in the translated file of the block's first instruction
-    std::uint32_t code = 0;      ///< checksum32() of the application's code that it was made from
+    std::uint64_t code = 0;      ///< checksum_of_code() of what it was made from
     std::uint16_t bytes = 0;     ///< of the record
     std::uint16_t guest_bytes = 0;
     std::uint16_t hot_bytes = 0;
@@ -29,7 +29,7 @@ struct StoredBlockHead {
     std::uint8_t stubs = 0;  ///< exits that have one
     std::uint8_t relocations = 0;
     std::uint8_t tuples = 0;
-    std::uint8_t pages = 0;
+    std::uint8_t ranges = 0;     ///< of code
     std::uint8_t alignment = 0;  ///< address of the hot code, of the cold code, modulo 8: a nibble each
     std::uint8_t lane = 0;
     std::uint8_t flags = 0;
@@ -39,7 +39,14 @@ struct StoredBlockHead {
     static constexpr std::uint8_t kCounted = 4;            ///< its code counts the classes of the file's key; else none
     static constexpr std::uint8_t kCountsExecutions = 16;  ///< as Block::counts_executions
 };
-static_assert(sizeof(StoredBlockHead) == 32);
+static_assert(sizeof(StoredBlockHead) == 36);
+
+/// A range of the application's code that the block was made from. One of them has the whole block.
+struct [[gnu::packed]] StoredRange {
+    std::int32_t from = 0;  ///< its distance from the block's first instruction
+    std::uint16_t bytes = 0;
+};
+static_assert(sizeof(StoredRange) == 6);
 
 struct [[gnu::packed]] StoredExit {
     std::int32_t target = 0;    ///< its distance from the block's first instruction
@@ -59,7 +66,7 @@ struct StoredBlock {
     const run::Tuple* tuples = nullptr;
     const x86_64::Relocation* relocations = nullptr;
     const StoredExit* exits = nullptr;
-    const std::uint8_t* pages = nullptr;  ///< indexes of the file's pages, two bytes each
+    const StoredRange* ranges = nullptr;
     const std::uint8_t* marks = nullptr;  ///< packed
     const std::uint8_t* hot = nullptr;
     const std::uint8_t* cold = nullptr;  ///< without the stubs
@@ -70,11 +77,6 @@ struct StoredBlock {
     bool counts_executions() const { return (head.flags & StoredBlockHead::kCountsExecutions) != 0; }
     unsigned hot_alignment() const { return head.alignment & 7u; }
     unsigned cold_alignment() const { return head.alignment >> 4; }
-    std::uint16_t page(std::size_t index) const {
-        std::uint16_t value;
-        __builtin_memcpy(&value, pages + index * sizeof value, sizeof value);
-        return value;
-    }
     /// Bytes of `cold`.
     std::size_t cold_rest() const;
 };
@@ -87,6 +89,9 @@ bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out);
 
 /// Sets the pointers of `block` to the parts of a record that begins at `record`, by the counts of its head.
 void locate_parts(const std::uint8_t* record, StoredBlock& block);
+
+/// The checksum of what a block at `pc` was made from. Precondition: the ranges can be read.
+std::uint64_t checksum_of_code(std::uint64_t pc, const StoredRange* ranges, std::size_t count);
 
 /// Whether the marks are as many as the instructions and one more, and their places are in the block.
 bool has_valid_marks(const StoredBlock& block);

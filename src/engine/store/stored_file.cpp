@@ -17,8 +17,7 @@ bool is_valid(const run::StoredCodeHeader& header, std::size_t bytes) {
     return header.magic == run::kStoredCodeMagic && header.checksum == checksum_of_head(header) &&
            header.file_bytes == bytes &&
            fits(header, header.starts_at, std::uint64_t{header.page_count} + 1, sizeof(std::uint32_t)) &&
-           fits(header, header.blocks_at, header.blocks, sizeof(StoredPlace)) &&
-           fits(header, header.pages_at, header.pages, sizeof(StoredPage)) && fits(header, header.records_at, 0, 1);
+           fits(header, header.blocks_at, header.blocks, sizeof(StoredPlace)) && fits(header, header.records_at, 0, 1);
 }
 
 }  // namespace
@@ -32,10 +31,6 @@ StoredFile::StoredFile(std::span<const std::uint8_t> bytes, const run::StoredCod
     if (bytes.size() < sizeof header_ || bytes.size() > run::kMostStoredCodeBytes) return;
     __builtin_memcpy(&header_, bytes.data(), sizeof header_);
     if (is_valid(header_, bytes.size()) && header_.key == key) bytes_ = bytes;
-}
-
-StoredPage StoredFile::page(std::uint32_t index) const {
-    return index < header_.pages ? entry<StoredPage>(header_.pages_at, index) : StoredPage{~0u, 0, 0};
 }
 
 std::uint32_t StoredFile::record_of(std::uint32_t place) const {

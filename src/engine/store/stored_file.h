@@ -5,11 +5,10 @@
 //   starts  for each page of the translated file from first_page on, the index of the first block in it; one more for
 //           the end
 //   blocks  by rising place: the place of a block in the translated file, and where its record is
-//   pages   the pages of code that blocks were made from, with a checksum each
 //   records each with a checksum of its own (stored_block.h), in the order in which the blocks were translated
 //
-// Only the head and the records have checksums. A damaged entry leads to no record or to one of another place; a
-// damaged page fits no code. So nothing is read that is not needed.
+// Only the head and the records have checksums. A damaged entry leads to no record or to one of another place. So
+// nothing is read that is not needed.
 //
 // The table is in the order of the code, because neighbours are looked up soon after each other: the same lookup in a
 // hash table took 130 ns in a process of 85,000 blocks, since each one missed the CPU's caches and its TLB.
@@ -28,13 +27,6 @@ namespace anyperf::engine {
 struct StoredPlace {
     std::uint32_t place = 0;  ///< offset in the translated file of the block's first instruction
     std::uint32_t at = 0;     ///< where its record is
-};
-
-/// A page of the translated file.
-struct StoredPage {
-    std::uint32_t number = 0;
-    std::uint32_t unused = 0;
-    std::uint64_t content = 0;  ///< its checksum
 };
 
 /// The page of the translated file that has this place.
@@ -65,8 +57,6 @@ class StoredFile {
     bool read(std::uint32_t record, std::uint32_t place, StoredBlock& out) const;
     /// The block that begins at `place` of the translated file. False if there is none, or it is damaged.
     bool find(std::uint32_t place, StoredBlock& out) const;
-    /// The page with this index. Content 0 and number ~0 if there is no such page.
-    StoredPage page(std::uint32_t index) const;
 
     /// Calls visit(record, block) for each record in the order of the file, until one is damaged.
     template <class Visit>

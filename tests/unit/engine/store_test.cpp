@@ -154,14 +154,15 @@ class StoredBlocks : public testing::TestWithParam<int> {
         const Block* const block = translate(code_.start() + offset, code_.end(), indirect, &relocations_);
         guest_bytes_ = block != nullptr ? block->guest_bytes : 0;
         if (block == nullptr || !relocations_.complete()) return {};
+        for (std::size_t i = 0; i < relocations_.read.count; ++i)
+            if (relocations_.read.range[i].start < code_.start() || relocations_.read.range[i].end > code_.end())
+                return {};
         noted_.clear();
-        EXPECT_TRUE(noted_.add(1, cache_.id_of(*block), relocations_,
-                               checksum32(at_address<const void>(block->pc), block->guest_bytes)));
+        EXPECT_TRUE(noted_.add(1, cache_.id_of(*block), *block, relocations_));
         const StoredBlockHead head = noted_.head_of(noted_[1], *block, static_cast<std::uint32_t>(offset), cache_);
         EXPECT_LE(head.bytes, NewBlocks::most_bytes(noted_[1], *block));
         Bytes record(head.bytes);
-        const std::uint16_t pages[x86_64::CodePages::kMost]{};
-        noted_.write(noted_[1], *block, head, pages, cache_, record.data());
+        noted_.write(noted_[1], *block, head, cache_, record.data());
         return record;
     }
 
@@ -250,6 +251,35 @@ TEST_P(StoredBlocks, DamageOfARecordIsNoticed) {
         EXPECT_FALSE(parse_stored_block(std::span{record}.first(size), parsed));
 }
 
+TEST_P(StoredBlocks, HaveAChecksumOfAllCodeThatTheyWereMadeFrom) {
+    std::size_t others = 0;  // ranges that do not begin with the block
+    constexpr std::size_t kStep = 5000;
+    for (std::uint64_t offset = 0; offset < library_.size(); offset += guest_bytes_ + kStep) {
+        const Bytes record = stored(offset, false);
+        if (record.empty()) continue;
+        StoredBlock parsed;
+        ASSERT_TRUE(parse_stored_block(record, parsed));
+        const std::uint64_t pc = other_.start() + offset;
+        const auto sum = [&] { return checksum_of_code(pc, parsed.ranges, parsed.head.ranges); };
+        ASSERT_EQ(sum(), parsed.head.code) << offset;
+        const auto is_noticed = [&](std::uint64_t address) {
+            auto& byte = *at_address<std::uint8_t>(address);
+            byte ^= 1;
+            const bool noticed = sum() != parsed.head.code;
+            byte ^= 1;
+            return noticed;
+        };
+        for (std::size_t i = 0; i < parsed.head.guest_bytes; ++i) ASSERT_TRUE(is_noticed(pc + i)) << offset;
+        for (std::size_t i = 0; i < parsed.head.ranges; ++i) {
+            const StoredRange range = parsed.ranges[i];
+            const std::uint64_t start = pc + static_cast<std::uint64_t>(std::int64_t{range.from});
+            others += range.from != 0;
+            for (std::size_t byte = 0; byte < range.bytes; ++byte) ASSERT_TRUE(is_noticed(start + byte)) << offset;
+        }
+    }
+    EXPECT_EQ(others > 10, counting_.open != 0) << others;
+}
+
 INSTANTIATE_TEST_SUITE_P(Flavours, StoredBlocks, testing::Range(0, 5));
 
 class StoreFiles : public testing::Test {
@@ -329,13 +359,13 @@ TEST_F(StoreFiles, FindTheirBlocksAndRefuseOtherKeys) {
     key.inode = 7;
     StoredBlockHead head;
     head.hot_bytes = 8;
+    head.ranges = 1;  // of nothing, as the block is
     const StoreDirectory directory{path_.c_str()};
     NewStoredFile written{directory};
     NewFile file;
     constexpr std::uint32_t kBlocks = 10'000;  // more than the buffer has room for
     constexpr std::uint32_t kFirst = 0x5000;
-    ASSERT_TRUE(file.begin({kBlocks, 1, std::size_t{kBlocks} * 128, kFirst >> 12, 4}, 4, area_, written));
-    EXPECT_EQ(file.add_page({3, 0, 99}), 0u);
+    ASSERT_TRUE(file.begin({kBlocks, std::size_t{kBlocks} * 128, kFirst >> 12, 4}, area_, written));
     // 7919 is a prime, so the blocks are added in an order of their own, and each once.
     for (std::uint32_t i = 0; i < kBlocks; ++i) {
         head.place = kFirst + i * 7919 % kBlocks;
@@ -360,8 +390,6 @@ TEST_F(StoreFiles, FindTheirBlocksAndRefuseOtherKeys) {
         EXPECT_EQ(record.head.place, kFirst + visited++ * 7919 % kBlocks);
     });
     EXPECT_EQ(visited, kBlocks);
-    EXPECT_EQ(stored.page(0).content, 99u);
-    EXPECT_EQ(stored.page(1).content, 0u);
     key.inode = 8;
     EXPECT_FALSE((StoredFile{bytes, key}).usable());
 }

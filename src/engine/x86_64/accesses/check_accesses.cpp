@@ -187,7 +187,7 @@ void Translation::continue_in_part(std::size_t first, std::uint64_t pc) {
     if (runs_in_place(decoded_.instructions[first])) return;
     plan_recording(first, pc, plan_.loaded);
     plan_.begins_segment = false;
-    begin_part(first, pc, flags_are_dead(cache_.executable, pc, kFlagDepth, tail_from(first), code_pages()), 0);
+    begin_part(first, pc, flags_are_dead(cache_.executable, pc, kFlagDepth, tail_from(first), code_read()), 0);
 }
 
 /// Chooses registers that the record does not have. False if there are too few.

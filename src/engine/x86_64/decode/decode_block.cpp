@@ -6,6 +6,8 @@
 // "live" at returns, indirect branches and system calls, because the code after them may read the flags.
 #include "engine/x86_64/decode/decode_block.h"
 
+#include <algorithm>
+
 #include "engine/freestanding/kernel.h"
 
 namespace anyperf::engine::x86_64 {
@@ -15,11 +17,12 @@ namespace {
 constexpr std::size_t kLookAhead = 16;  // the search reads at most this many instructions between two branches
 
 /// Decodes the instruction at `address`. False if it is not executable memory or not a valid instruction.
-bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out, CodePages* read) {
-    if (read != nullptr) read->add(address, kLongestInstruction);
+bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out, CodeRead* read) {
     const std::uint64_t readable = memory.bytes_from(address);
-    if (readable == 0) return false;
-    return decode(at_address<const std::uint8_t>(address), readable, out) == DecodeStatus::ok;
+    const bool valid =
+        readable != 0 && decode(at_address<const std::uint8_t>(address), readable, out) == DecodeStatus::ok;
+    if (read != nullptr) read->add(address, valid ? out.length : kLongestInstruction);
+    return valid;
 }
 
 /// What the instructions that the search has read say of the flags. `open`: they do not decide it.
@@ -36,7 +39,7 @@ FlagFate fate_after(const Instruction& instruction, FlagSet& undecided) {
 /// Whether every path from `pc` overwrites all of `undecided` before it reads one of them. The search follows direct
 /// branches only; any other change of control ends it with false.
 bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth,
-               DecodedTail decoded_tail, CodePages* read) {
+               DecodedTail decoded_tail, CodeRead* read) {
     Instruction decoded;
     for (std::size_t i = 0; i < kLookAhead; ++i) {
         const bool is_known = decoded_tail.block != nullptr && decoded_tail.next < decoded_tail.block->count;
@@ -64,17 +67,24 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
 
 }  // namespace
 
-void CodePages::add(std::uint64_t address, std::uint64_t bytes) {
-    constexpr std::uint64_t kPage = 4096;
-    for (std::uint64_t at = address & ~(kPage - 1); at < address + bytes; at += kPage) {
-        std::size_t i = 0;
-        while (i < count && page[i] != at) ++i;
-        if (i < count) continue;
-        if (count == kMost)
-            too_many = true;
-        else
-            page[count++] = at;
-    }
+// A range of its own costs some six bytes of a stored block and a checksum, so one with a gap is better.
+void CodeRead::add(std::uint64_t address, std::uint64_t bytes) {
+    constexpr std::uint64_t kGap = 32;
+    const auto extend = [&](std::uint64_t most) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const Range both{std::min(range[i].start, address), std::max(range[i].end, address + bytes)};
+            if (both.end - both.start > most + (range[i].end - range[i].start) || both.end - both.start > kMostBytes)
+                continue;
+            range[i] = both;
+            return true;
+        }
+        return false;
+    };
+    if (extend(bytes + kGap)) return;
+    if (count < kMost)
+        range[count++] = {address, address + bytes};
+    else if (!extend(kMostBytes))
+        too_many = true;
 }
 
 namespace {
@@ -112,7 +122,7 @@ void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, P
 }
 
 bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail,
-                    CodePages* read) {
+                    CodeRead* read) {
     return dead_from(memory, pc, kStatusFlags, depth, decoded_tail, read);
 }
 

@@ -48,14 +48,20 @@ struct CodeBytes {
 void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out, PresentedIsa cpu = {},
                   bool past_calls = false);
 
-/// The pages of application code that a translation depends on. A page is named by its first address.
-struct CodePages {
-    static constexpr std::size_t kMost = 6;
-    std::uint64_t page[kMost];
+/// The ranges of application code that a translation depends on. They may overlap, and have bytes that it does not
+/// depend on: ranges near each other become one.
+struct CodeRead {
+    static constexpr std::size_t kMost = 12;
+    static constexpr std::uint64_t kMostBytes = 4096;  ///< of one range
+    struct Range {
+        std::uint64_t start = 0;
+        std::uint64_t end = 0;
+    };
+    Range range[kMost];
     std::size_t count = 0;
-    bool too_many = false;  ///< there were more than kMost
+    bool too_many = false;  ///< there was no room for one
 
-    /// Adds the pages of [address, address + bytes).
+    /// Adds [address, address + bytes).
     void add(std::uint64_t address, std::uint64_t bytes);
 };
 
@@ -68,8 +74,8 @@ struct DecodedTail {
 /// Whether no instruction from `pc` on reads a status flag before the flag is overwritten. The search follows up to
 /// `depth` direct branches on each path, and a limited number of instructions; it answers false if that does not
 /// decide. `decoded_tail`: the first instructions from `pc` on, if the caller has decoded them.
-/// `read`: receives the pages of all code that was decoded for the answer; may be null.
+/// `read`: receives all code that was decoded for the answer; may be null.
 bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail = {},
-                    CodePages* read = nullptr);
+                    CodeRead* read = nullptr);
 
 }  // namespace anyperf::engine::x86_64

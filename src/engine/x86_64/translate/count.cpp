@@ -108,7 +108,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     block_->counted = counting_.open;
     block_->budgeted = counting_.budgeted;
     if (counting_.recording) plan_recording(first, pc, loaded_by(first));
-    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, tail_from(first), code_pages());
+    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, tail_from(first), code_read());
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % run::kLanes;
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
     if (counting_.budgeted) {
@@ -217,7 +217,7 @@ void Translation::emit_taken_count(std::uint64_t target) {
     if ((counting_.open & bit(Class::taken)) == 0) return;
     run::Tuple taken{};
     taken.amount[static_cast<std::size_t>(Class::taken)] = 1;
-    emit_additions(additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth, {}, code_pages()));
+    emit_additions(additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth, {}, code_read()));
 }
 
 /// Counts an instruction that its segment's prologue does not count (runs_in_place()). Precondition: no budgets.

@@ -139,7 +139,7 @@ std::uint8_t Translation::seen(const PredictedWay& way) const {
 void Translation::predict_conditional(std::uint64_t address, std::uint64_t next, bool taken, DecodedTail tail) {
     if (!counting_.predicting) return;
     const PredictedWay way = predicted_way(address, next, taken);
-    const bool flags_dead = flags_are_dead(cache_.executable, next, kFlagDepth, tail, code_pages());
+    const bool flags_dead = flags_are_dead(cache_.executable, next, kFlagDepth, tail, code_read());
     if (!flags_dead) {
         spill(rax);
         hot_.save_flags();

@@ -49,7 +49,7 @@ class Relocations {
     void begin() {
         count_ = tuples_ = 0;
         complete_ = true;
-        pages = {};
+        read = {};
     }
 
     void add(const Relocation& relocation) {
@@ -65,13 +65,13 @@ class Relocations {
     /// The block can't be stored.
     void give_up() { complete_ = false; }
 
-    bool complete() const { return complete_ && !pages.too_many; }
+    bool complete() const { return complete_ && !read.too_many; }
     std::size_t count() const { return count_; }
     const Relocation& operator[](std::size_t i) const { return relocation_[i]; }
     std::size_t tuples() const { return tuples_; }
     const run::Tuple& tuple(std::size_t i) const { return tuple_[i]; }
 
-    CodePages pages;               ///< what the translation depends on
+    CodeRead read;                 ///< what the translation depends on
     std::uint8_t* cold = nullptr;  ///< where the block's cold code begins
     std::size_t cold_bytes = 0;    ///< and how long it is
 

@@ -190,7 +190,7 @@ void Translation::finish_relocations() {
     if (relocations_ == nullptr) return;
     relocations_->cold_bytes = static_cast<std::size_t>(cold_.at() - relocations_->cold);
     const std::uint64_t more = decoded_.ends_in_control() ? 0 : kLongestInstruction;
-    relocations_->pages.add(decoded_.pc, decoded_.end - decoded_.pc + more);
+    relocations_->read.add(decoded_.pc, decoded_.end - decoded_.pc + more);
 }
 
 Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry) {

@@ -433,7 +433,7 @@ class Translation {
         if (relocations_ != nullptr) relocations_->give_up();
     }
     void finish_relocations();
-    CodePages* code_pages() { return relocations_ != nullptr ? &relocations_->pages : nullptr; }
+    CodeRead* code_read() { return relocations_ != nullptr ? &relocations_->read : nullptr; }
 
     /// The rest of a paired call, after the host's call.
     struct CallTail {
