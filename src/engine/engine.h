@@ -93,8 +93,9 @@ struct Engine {
     std::uint64_t pages_accounted =
         0;                            ///< touched pages of the cache that own_faults.h has added to the process record
     std::uint64_t pid_namespace = 0;  ///< inode of the process's pid namespace
-    Arena* first_arena = nullptr;     ///< near the first mappings of the program; has the entry and exit routines
-    Thread* threads = nullptr;        ///< list of all threads (thread_list.h); under the cache's lock
+    void* spare_exec_memory = nullptr;  ///< for the next exec (threads/exec_memory.h); atomic; null: none
+    Arena* first_arena = nullptr;       ///< near the first mappings of the program; has the entry and exit routines
+    Thread* threads = nullptr;          ///< list of all threads (thread_list.h); under the cache's lock
     /// The list of the threads that only the parent has, whose memory the child of a fork still maps.
     Thread* lost_threads = nullptr;
     agent::Process* agent = nullptr;  ///< the agent's state of this process; null until it has one

@@ -73,9 +73,9 @@ Result<Launch> Launch::prepare(RunMemory& memory, int to_broker, std::vector<std
 
 void Launch::set_thread_page(std::int64_t page) {
     // As engine/load/start_argument.h:
-    // FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE,BLOCKED,SHOWN,IGNORED,USER_MAY_DIFFER,RANDOM.
+    // FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE, and seven that are 0 for the first process.
     command_line_[1] = std::to_string(facts_) + "," + std::to_string(memory_) + ",0,-1," + std::to_string(to_broker_) +
-                       "," + std::to_string(engine_.get()) + "," + std::to_string(page) + ",0,0,0,0,0";
+                       "," + std::to_string(engine_.get()) + "," + std::to_string(page) + ",0,0,0,0,0,0,0";
     arguments_.clear();
     for (std::string& word : command_line_) arguments_.push_back(word.data());
     arguments_.push_back(nullptr);

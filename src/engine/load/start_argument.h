@@ -16,15 +16,18 @@ struct StartArgument {
     std::int64_t page = -1;        ///< the number of the thread's page, kept over the exec; -1: a new one
     std::uint64_t blocked = 0;     ///< kEngineSignals that the program has blocked: the kernel's mask never has them
     std::uint64_t shown = 0;       ///< kEngineSignals that descriptors of signalfd(2) may show
-    std::uint64_t ignored = 0;     ///< kAlwaysCaughtSignals that it ignores: they have handlers, which an exec resets
+    bool knows_ignored = false;    ///< `ignored` is known; otherwise the kernel has to be asked
+    std::uint64_t ignored = 0;     ///< signals that the program ignores; in the text two numbers, the low half first
     bool user_may_differ = false;  ///< the process may have another user than its run memory
     std::uint32_t random = 0;  ///< 31 bits of the last program's random bytes, in a deterministic run; 0: the first one
 };
 
 /// Room for the longest text, NUL included.
-inline constexpr std::uint64_t kStartArgumentRoom = 148;
+inline constexpr std::uint64_t kStartArgumentRoom = 176;
 
-/// Parses "FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE,BLOCKED,SHOWN,IGNORED,USER_MAY_DIFFER,RANDOM".
+/// Parses
+/// "FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE,BLOCKED,SHOWN,KNOWS_IGNORED,IGNORED,IGNORED_HIGH,
+/// USER_MAY_DIFFER,RANDOM", without blanks.
 /// False if the text is anything else.
 bool parse_start_argument(const char* text, StartArgument& out);
 

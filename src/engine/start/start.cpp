@@ -32,6 +32,7 @@
 #include "engine/signals/install.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/memory_limits.h"
+#include "engine/threads/exec_memory.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_memory.h"
@@ -155,6 +156,18 @@ void find_or_refuse(Engine& engine, const StartArgument& argument, const char* p
            error.reason != nullptr ? error.reason : error_text(error.error), "");
 }
 
+/// The signals that the kernel ignores. Handlers do not survive an exec, so each action is SIG_DFL or SIG_IGN.
+std::uint64_t ignored_by_kernel() {
+    std::uint64_t ignored = 0;
+    for (int signal = 1; signal <= kSignals; ++signal) {
+        SignalAction action;
+        const long got = kernel_call(__NR_rt_sigaction, static_cast<unsigned>(signal), 0, address_of(&action),
+                                     sizeof(std::uint64_t));
+        if (!is_error(got) && action.is_ignored()) ignored |= signal_bit(signal);
+    }
+    return ignored;
+}
+
 /// Makes the calling thread the application's first: sets its ids and the state of its signals. The mask and the
 /// ignored signals survive an execve.
 void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& argument) {
@@ -165,13 +178,9 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
     SignalState& signals = *thread.signals;
     kernel_call(__NR_rt_sigprocmask, 0, 0, address_of(&signals.mask), sizeof signals.mask);
     signals.mask = (signals.mask & ~kEngineSignals) | argument.blocked;
+    const std::uint64_t ignored = argument.knows_ignored ? argument.ignored : ignored_by_kernel();
     for (int signal = 1; signal <= kSignals; ++signal) {
-        SignalAction action;
-        // SIGKILL and SIGSTOP have no action. Handlers do not survive an exec, so an action here is SIG_DFL or SIG_IGN.
-        if (signal == 9 || signal == 19) continue;
-        kernel_call(__NR_rt_sigaction, static_cast<unsigned>(signal), 0, address_of(&action), sizeof(std::uint64_t));
-        if ((argument.ignored & signal_bit(signal)) != 0) action.handler = 1;  // SIG_IGN
-        signals.actions->set(signal, {action.handler, 0, 0, 0});
+        if ((ignored & signal_bit(signal)) != 0) signals.actions->set(signal, {1, 0, 0, 0});  // SIG_IGN
         if ((kAlwaysCaughtSignals & signal_bit(signal)) != 0) install(signal, {});
     }
 }
@@ -219,7 +228,9 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
                "it is started by anyperf, not by hand", "anyperf run -- COMMAND");
     Engine& engine = make_engine(argument);
     const char* const path = stack.arguments[2];
-    auto* const file = new (reserve_pages(page_up(sizeof(ProgramFile)))) ProgramFile;
+    ExecMemory* const exec = take_exec_memory(engine);
+    if (exec == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
+    ProgramFile* const file = &exec->file;
     find_or_refuse(engine, argument, path, *file);
     Thread* const thread = new_thread(engine);
     if (thread == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
@@ -227,7 +238,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     if (file->scripts != 0) run_script(engine, *thread, *file, stack, argument);
     if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
         refuse(126, "cannot run", path, error_text(became.error()), "");
-    release_pages(file, page_up(sizeof(ProgramFile)));
+    give_back_exec_memory(engine, exec);
     make_spares(engine);
     open_process_record(engine, *thread, page_of(engine, *thread, argument));
     begin_thread_time(*thread);

@@ -17,14 +17,10 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include <new>
 #include <string_view>
 
-#include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
 #include "engine/hooks.h"
-#include "engine/load/program_file.h"
-#include "engine/load/start_argument.h"
 #include "engine/own_descriptors.h"
 #include "engine/save_translations.h"
 #include "engine/signals/deliver.h"
@@ -32,6 +28,7 @@
 #include "engine/signals/share_signals.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/proc_path.h"
+#include "engine/threads/exec_memory.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
@@ -42,26 +39,6 @@ namespace anyperf::engine::handlers {
 namespace {
 
 constexpr std::size_t kOwnArguments = 3;  ///< those of the engine, before the program's
-constexpr std::size_t kArgumentsRoom = std::size_t{1}
-                                       << 20;  ///< pointers: more than the kernel's limit on strings allows
-
-/// The working memory of an exec, 8 MiB of addresses: too large for the engine's stack. An execve that succeeds from a
-/// vfork's child leaves it in the parent's memory; Thread::exec_memory lets the parent free it.
-struct Exec {
-    ProgramFile file;
-    char path[4096];
-    char start[kStartArgumentRoom];
-    const char* arguments[kArgumentsRoom];
-    std::size_t count = 0;
-
-    /// False if the vector is full.
-    bool add(const char* argument) {
-        if (count == kArgumentsRoom - 1) return false;
-        arguments[count++] = argument;
-        arguments[count] = nullptr;
-        return true;
-    }
-};
 
 /// Copies a string of the application with its NUL. Returns 0 or a positive errno.
 long copy_path(std::uint64_t from, char* to, std::size_t room) {
@@ -79,7 +56,7 @@ std::uint32_t seed_of_next(Engine& engine) {
 }
 
 /// Appends the application's arguments from element `first` on, as pointers. Returns 0 or a positive errno.
-long add_arguments(std::uint64_t vector, std::size_t first, Exec& exec) {
+long add_arguments(std::uint64_t vector, std::size_t first, ExecMemory& exec) {
     for (std::size_t i = first; vector != 0; ++i) {
         std::uint64_t argument = 0;
         if (!x86_64::guarded_copy(&argument, at_address<const void>(vector + i * sizeof argument), sizeof argument))
@@ -93,7 +70,7 @@ long add_arguments(std::uint64_t vector, std::size_t first, Exec& exec) {
 /// Appends the arguments that the program sees. For a script these are, as in the kernel (execve(2)), the interpreter
 /// and the argument of its #! line, the script's path, and the application's arguments without the first. A script's
 /// interpreter may be a script itself. Returns 0 or a positive errno.
-long add_program_arguments(std::uint64_t vector, Exec& exec) {
+long add_program_arguments(std::uint64_t vector, ExecMemory& exec) {
     for (int i = exec.file.scripts - 1; i >= 0; --i) {
         const ScriptLine& line = exec.file.lines[i];
         exec.add(line.interpreter);
@@ -125,7 +102,7 @@ const char* program_by_link(const Engine& engine, std::string_view path) {
 
 /// Reports on standard error why the engine refuses a program that the kernel would run. An errno alone would mislead
 /// the user.
-void report_refusal(const Exec& exec, const ProgramError& error) {
+void report_refusal(const ExecMemory& exec, const ProgramError& error) {
     if (error.reason == nullptr) return;
     Line{}.text("anyperf: cannot run: ").text(exec.path).write(2);
     Line{}.text("  cause: ").text(error.reason).write(2);
@@ -133,7 +110,7 @@ void report_refusal(const Exec& exec, const ProgramError& error) {
 
 /// Makes the path the name that AT_EXECFN and comm come from: /dev/fd/N/PATH where a descriptor names the directory or
 /// the file (fs/exec.c, alloc_bprm).
-void name_by_descriptor(int at, Exec& exec) {
+void name_by_descriptor(int at, ExecMemory& exec) {
     if (exec.path[0] == '/' || at == AT_FDCWD) return;
     Line name;
     name.text("/dev/fd/").decimal(at);
@@ -155,7 +132,7 @@ std::expected<void, ProgramError> find(Engine& engine, int at, const char* path,
 
 /// Whether the script, named by a descriptor, can't be opened by its interpreter: the descriptor closes on exec
 /// (execveat(2), ENOENT).
-bool is_unreachable_script(int at, const Exec& exec) {
+bool is_unreachable_script(int at, const ExecMemory& exec) {
     if (exec.file.scripts == 0 || at == AT_FDCWD || exec.path[0] == '/') return false;
     const long flags = kernel_call(__NR_fcntl, static_cast<unsigned>(at), F_GETFD);
     return !is_error(flags) && (flags & FD_CLOEXEC) != 0;
@@ -164,7 +141,7 @@ bool is_unreachable_script(int at, const Exec& exec) {
 /// Executes the engine with the prepared arguments: by its descriptor, which works after chroot(2) and without /proc.
 /// Returns only on failure. A signal that has come since the program made the call is delivered first, and the call
 /// made again: its handler would not exist any more.
-long execute_engine(Thread& thread, const Exec& exec, std::uint64_t environment) {
+long execute_engine(Thread& thread, const ExecMemory& exec, std::uint64_t environment) {
     const auto fd = static_cast<unsigned>(thread.engine->engine_fd);
     give_kept_signals_to_kernel(thread);
     const long got =
@@ -178,7 +155,7 @@ long execute_engine(Thread& thread, const Exec& exec, std::uint64_t environment)
 }
 
 /// Returns only if the exec fails, with a negated errno.
-long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vector, std::uint64_t environment,
+long run(Call& call, ExecMemory& exec, int at, std::uint64_t path, std::uint64_t vector, std::uint64_t environment,
          int flags) {
     // The 32 bytes are for what name_by_descriptor() may put before the path.
     if (const long error = copy_path(path, exec.path, sizeof exec.path - 32); error != 0) return -error;
@@ -195,7 +172,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     const std::int64_t page = thread.page_number == run::kNoPage ? -1 : std::int64_t{thread.page_number};
     format_start_argument({call.engine.facts_fd, call.engine.run_fd, thread.process, exec.file.program.fd,
                            call.engine.broker_fd, call.engine.engine_fd, page, thread.signals->mask & kEngineSignals,
-                           call.engine.descriptor_signals, thread.signals->actions->ignored() & kAlwaysCaughtSignals,
+                           call.engine.descriptor_signals, true, thread.signals->actions->ignored(),
                            call.engine.user_may_differ || call.engine.user_by_capability, seed_of_next(call.engine)},
                           exec.start);
     for (const char* own :
@@ -223,18 +200,16 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
 
 /// execve and execveat. Returns only on failure, with a negated errno.
 long execute(Call& call, int at, std::uint64_t path, std::uint64_t vector, std::uint64_t environment, int flags) {
-    void* const memory = reserve_pages(page_up(sizeof(Exec)));
-    if (memory == nullptr) return -ENOMEM;
+    ExecMemory* const exec = take_exec_memory(call.engine);
+    if (exec == nullptr) return -ENOMEM;
     update_own_faults(call.thread);
-    auto* const exec = new (memory) Exec;
-    call.thread.exec_memory = memory;
-    call.thread.exec_bytes = page_up(sizeof(Exec));
+    call.thread.exec_memory = exec;
     exec->file.program.fd = exec->file.loader.fd = -1;
     const long got = run(call, *exec, at, path, vector, environment, flags);
     exec->file.close();
     make_spares(call.engine);
     call.thread.exec_memory = nullptr;
-    release_pages(memory, page_up(sizeof(Exec)));
+    give_back_exec_memory(call.engine, exec);
     return got;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/hooks.h"
 #include "engine/instrumentation/suspended_stacks.h"
 #include "engine/signals/signal_state.h"
+#include "engine/threads/exec_memory.h"
 #include "engine/threads/thread_list.h"
 
 namespace anyperf::engine {
@@ -81,7 +82,7 @@ void free_thread(Thread& thread) {
     remove_thread(thread);
     release_suspended_stacks(thread);
     // The child of a vfork allocated it for an execve, and could not free it after that succeeded.
-    if (thread.exec_memory != nullptr) release_pages(thread.exec_memory, thread.exec_bytes);
+    if (thread.exec_memory != nullptr) give_back_exec_memory(*thread.engine, thread.exec_memory);
     release_pages(&thread, thread.mapping_bytes);
 }
 

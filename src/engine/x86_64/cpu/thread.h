@@ -26,6 +26,7 @@ struct AgentState;
 
 namespace anyperf::engine {
 struct Engine;
+struct ExecMemory;
 struct SignalState;
 struct ThreadModels;
 }  // namespace anyperf::engine
@@ -127,8 +128,7 @@ struct Thread {
     bool instructions_are_settled;       ///< settled_instructions is valid; set once, by the thread itself
     std::uint64_t settled_instructions;  ///< what `tuples` had counted when the thread's first limited budget began
     GuardedRun reading;                  ///< active while the engine reads application code
-    void* exec_memory;                   ///< working memory of an exec by this thread; null: none
-    std::uint64_t exec_bytes;            ///< size of exec_memory
+    ExecMemory* exec_memory;             ///< of an exec by this thread (threads/exec_memory.h); null: none
     std::int32_t tid;
     std::uint32_t process;             ///< index of its ProcessRecord
     std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: a private page that is not shared
