@@ -72,7 +72,7 @@ StoreDirectory::StoreDirectory(const char* path) {
     if (path[0] == 0 || !has_one_identity()) return;
     const long fd = kernel_call(__NR_open, address_of(path), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (is_error(fd)) return;
-    struct stat status {};
+    struct stat status{};
     if (!is_error(kernel_call(__NR_fstat, as_argument(fd), address_of(&status))) && S_ISDIR(status.st_mode) &&
         belongs_to_this_user(status) && (status.st_mode & kOthers) == 0)
         fd_ = fd;
@@ -88,7 +88,7 @@ std::span<const std::uint8_t> StoreDirectory::map(const StoredName& name, OwnAre
     const long fd = kernel_call(__NR_openat, as_argument(fd_), address_of(name.text),
                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (is_error(fd)) return {};
-    struct stat status {};
+    struct stat status{};
     const bool good = !is_error(kernel_call(__NR_fstat, as_argument(fd), address_of(&status))) &&
                       S_ISREG(status.st_mode) && belongs_to_this_user(status) && (status.st_mode & kOthersWrite) == 0;
     const auto bytes = static_cast<std::uint64_t>(status.st_size);

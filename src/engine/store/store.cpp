@@ -64,7 +64,7 @@ void Store::begin(const char* directory, std::uint32_t cpu, x86_64::PresentedIsa
 
 std::uint32_t Store::add_mapping(int fd, std::uint64_t start, std::uint64_t bytes, std::uint64_t offset) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
-    struct stat status {};
+    struct stat status{};
     if (!on() || mapping_count_ == kMostMappings || offset + bytes > kMostBytes) return 0;
     if (is_error(kernel_call(__NR_fstat, static_cast<unsigned>(fd), address_of(&status))) || !S_ISREG(status.st_mode))
         return 0;
