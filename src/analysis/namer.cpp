@@ -1,7 +1,5 @@
 #include "analysis/namer.h"
 
-#include "symbols/demangle.h"
-
 namespace anyperf::analysis {
 
 namespace {
@@ -134,7 +132,7 @@ profile::FunctionId Namer::inlined_function(profile::DsoId id, const symbols::So
     const profile::StringId name = profile_.strings.intern(frame.name.empty() ? "[unknown]" : frame.name);
     const auto [at, fresh] = by_name_.try_emplace({name.value, id.value, 0});
     if (fresh)
-        at = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(profile_.text(name))),
+        at = profile_.functions.add({.name = profile_.strings.intern(dsos_.shown(profile_.text(name))),
                                      .linkage_name = name,
                                      .dso = id,
                                      .file = profile_.strings.intern(frame.declared.file),
@@ -178,7 +176,7 @@ profile::FunctionId Namer::function(profile::DsoId id, const symbols::Dso& dso, 
     const auto [at, fresh] = by_start_.try_emplace({symbol.start, id.value, 0});
     if (fresh) {
         const std::string_view name = dso.linkage_name(symbol);
-        at = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(name)),
+        at = profile_.functions.add({.name = profile_.strings.intern(dsos_.shown(name)),
                                      .linkage_name = profile_.strings.intern(name),
                                      .dso = id,
                                      .address = symbol.start,

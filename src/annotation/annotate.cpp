@@ -49,10 +49,10 @@ std::map<std::uint64_t, Heat> heat_of_addresses(const profile::Profile& profile,
 
 // The name of an address in an operand, such as the target of a call: "f" or "f+0x1c". Empty if no symbol has the
 // address.
-std::string name_in(const symbols::Dso& dso, std::uint64_t address) {
+std::string name_in(const symbols::Dsos& dsos, const symbols::Dso& dso, std::uint64_t address) {
     const symbols::Symbol* symbol = dso.find(address);
     if (!symbol) return {};
-    const std::string name = symbols::demangle(dso.linkage_name(*symbol));
+    const std::string name = dsos.shown(dso.linkage_name(*symbol));
     return address == symbol->start ? name : fmt::format("{}+0x{:x}", name, address - symbol->start);
 }
 
@@ -114,12 +114,12 @@ void add_jit_sources(const symbols::JitDump& dump, Annotation& annotation) {
 
 /// A JIT's function calls others by where they are in memory, so they are shown with the addresses there. Only those in
 /// the function itself have names: what was at another address at that time is not known here.
-std::vector<Instruction> instructions_of(const Code& code, const symbols::Dso& dso, const symbols::Symbol& symbol,
-                                         Syntax syntax) {
+std::vector<Instruction> instructions_of(const Code& code, const symbols::Dsos& dsos, const symbols::Dso& dso,
+                                         const symbols::Symbol& symbol, Syntax syntax) {
     const auto name_of = [&](std::uint64_t address) {
         const std::uint64_t known = address - code.moved;
         const bool inside = known >= symbol.start && known < symbol.end;
-        return dso.jit_dump() && !inside ? std::string{} : name_in(dso, known);
+        return dso.jit_dump() && !inside ? std::string{} : name_in(dsos, dso, known);
     };
     auto found = disassemble(code.bytes, symbol.start + code.moved, code.machine == EM_X86_64, syntax, name_of);
     for (Instruction& each : found) each.address -= code.moved;
@@ -199,7 +199,7 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
                                        size == 0 ? result.path + " has no code at its address"
                                                  : fmt::format("it has {} bytes of code", symbol->end - symbol->start),
                                        fmt::format("functions of 1 to {} bytes are annotated", kLongest)));
-    for (Instruction& each : instructions_of(*code, dso, *symbol, syntax_))
+    for (Instruction& each : instructions_of(*code, dsos_, dso, *symbol, syntax_))
         result.lines.push_back({.instruction = std::move(each), .function = result.name});
     for (const auto& [address, heat] : heat_of_addresses(profile, event, hot.function)) {
         const auto line = std::ranges::lower_bound(result.lines, address, {},
@@ -225,7 +225,7 @@ void Annotator::add_sources(symbols::Dso& dso, const std::string& name, Annotati
         annotation.has_debug_info = true;
         line.file = frames.front().at.file;
         line.line = frames.front().at.line;
-        line.function = frames.size() == 1 ? name : symbols::demangle(frames.front().name);
+        line.function = frames.size() == 1 ? name : dsos_.shown(frames.front().name);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 
 namespace anyperf::annotation {
 
@@ -47,7 +48,8 @@ std::vector<Instruction> disassemble(symbols::Bytes code, std::uint64_t address,
         const bool valid =
             ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands.data()));
         const std::uint8_t size = valid ? instruction.length : 1;
-        Instruction& each = found.emplace_back(Instruction{.address = address, .size = size, .text = {}});
+        Instruction& each = found.emplace_back(Instruction{.address = address, .size = size});
+        std::memcpy(each.bytes.data(), code.data(), size);
         if (valid && ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &instruction, operands.data(),
                                                                   instruction.operand_count_visible, text.data(),
                                                                   text.size(), address, ZYAN_NULL))) {

@@ -1,6 +1,7 @@
 // disassembly.h: machine code as text, one entry for each instruction.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,8 +13,9 @@ namespace anyperf::annotation {
 
 struct Instruction {
     std::uint64_t address = 0;
-    std::uint8_t size = 0;  ///< in bytes
-    std::string text;       ///< "jne 0x40112d <main+0x1d>"; ".byte 0x06" where no instruction can be decoded
+    std::uint8_t size = 0;                 ///< in bytes
+    std::array<std::uint8_t, 15> bytes{};  ///< of which it has `size`
+    std::string text{};  ///< "jne 0x40112d <main+0x1d>"; ".byte 0x06" where no instruction can be decoded
 };
 
 enum class Syntax : std::uint8_t { att, intel };

@@ -43,6 +43,11 @@ void declare_kallsyms(CLI::App& verb, SymbolOptions& options) {
         ->type_name("FILE");
 }
 
+void declare_demangle(CLI::App& verb, SymbolOptions& options) {
+    verb.add_flag("--demangle,!--no-demangle", options.demangle,
+                  "show functions of C++ and Rust by the names of the source (default: on)");
+}
+
 void declare_no_interpreter(CLI::App& verb, bool& option) {
     verb.add_flag("--no-interpreter", option,
                   "show Python functions without the frames of the interpreter that runs them");
@@ -58,6 +63,7 @@ void declare_always(CLI::App& verb, const std::string& names, bool takes_value) 
 Result<symbols::SymbolPaths> symbol_paths(const SymbolOptions& options, Output& out) {
     symbols::SymbolPaths paths = default_symbol_paths();
     paths.root = options.root;
+    paths.linkage_names = !options.demangle;
     if (!options.kallsyms.empty()) {
         paths.kallsyms = options.kallsyms;
         paths.kernel_notes.clear();  // the file is of whichever kernel the user says

@@ -16,10 +16,14 @@ struct SymbolOptions {
     std::string root;      ///< --symfs
     std::string servers;   ///< --debuginfod: URLs; empty: not given
     std::string kallsyms;  ///< --kallsyms: a copy of a machine's /proc/kallsyms; empty: this machine's
+    bool demangle = true;  ///< --no-demangle: false
 };
 void declare_symbol_options(CLI::App& verb, SymbolOptions& options);
 /// --kallsyms, of the verbs that have it in perf, and of export.
 void declare_kallsyms(CLI::App& verb, SymbolOptions& options);
+
+/// --demangle and --no-demangle.
+void declare_demangle(CLI::App& verb, SymbolOptions& options);
 
 /// --no-interpreter, for ReadOptions::no_interpreter.
 void declare_no_interpreter(CLI::App& verb, bool& option);

@@ -60,6 +60,7 @@ struct Options {
     bool branches = false;
     bool by_weight = false;
     bool no_interpreter = false;
+    bool whole_source_paths = false;
     bool json = false;
 };
 
@@ -380,6 +381,7 @@ Result<int> report(const Options& given, Output& out) {
         if (options.hierarchy) table.levels = {1};
     }
     if (table.columns.empty()) table.columns = default_columns(options, table.rows.keys);
+    read.profile.whole_source_paths = options.whole_source_paths;
     if (!options.quiet) note_losses(read, out);
     if (wanted.call_chains && !read.has_callers && !options.quiet)
         out.note("anyperf: the recording has no callers: record with -g\n");
@@ -473,15 +475,16 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--skip-empty,!--no-skip-empty", options->skip_empty,
                   "leave out events without samples (default: on)");
     verb.add_flag("-q,--quiet", options->quiet, "print the rows only, without titles and notes");
-    for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--demangle"})
-        declare_always(verb, names);
+    for (const char* names : {"--stdio", "-f,--force", "-v,--verbose", "--ignore-vmlinux"}) declare_always(verb, names);
     for (const char* names : {"--asm-raw,!--no-asm-raw", "--source,!--no-source", "--demangle-kernel"})
         declare_always(verb, names);
     // Of the code that perf's screen shows, and of how wide its columns are.
     for (const char* names : {"--stdio-color", "-M,--disassembler-style", "--percent-type", "--objdump", "--prefix",
                               "--prefix-strip", "-w,--column-widths"})
         declare_always(verb, names, true);
+    verb.add_flag("--full-source-path", options->whole_source_paths, "show source files with their directories");
     declare_symbol_options(verb, options->symbols);
+    declare_demangle(verb, options->symbols);
     declare_kallsyms(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row")
         ->excludes(verb.get_option("--hierarchy"));

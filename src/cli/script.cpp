@@ -31,7 +31,9 @@ struct Options {
     HeadOptions head;
     ShownRecords records;
     std::size_t most_frames = ScriptPrinter::kAllFrames;
+    std::vector<std::string> last_functions;
     bool inlines = true;
+    bool whole_source_paths = false;
     bool hide_call_chains = false;
     bool since_first = false;
     bool since_last = false;
@@ -45,16 +47,18 @@ Result<ScriptPrinter::Options> printing_of(const Options& options) {
         return std::unexpected(Error{"cannot print times in two ways", "--reltime and --deltatime exclude each other",
                                      "leave one of them out"});
     const Filters filters = TRY(filters_of(options.filters));
-    ScriptPrinter::Options printing{.chosen = {},
-                                    .inlines = options.inlines,
-                                    .call_chains = !options.hide_call_chains,
-                                    .most_frames = options.most_frames,
-                                    .times = options.since_first  ? Times::since_first
-                                             : options.since_last ? Times::since_last
-                                                                  : Times::absolute,
-                                    .nanoseconds = options.nanoseconds,
-                                    .records = options.records,
-                                    .filters = filters};
+    ScriptPrinter::Options printing{
+        .chosen = {},
+        .frames = {.inlines = options.inlines, .whole_source_paths = options.whole_source_paths},
+        .call_chains = !options.hide_call_chains,
+        .most_frames = options.most_frames,
+        .times = options.since_first  ? Times::since_first
+                 : options.since_last ? Times::since_last
+                                      : Times::absolute,
+        .last_functions = options.last_functions,
+        .nanoseconds = options.nanoseconds,
+        .records = options.records,
+        .filters = filters};
     if (!options.fields.empty()) printing.chosen = TRY(ChosenFields::parse(options.fields));
     return printing;
 }
@@ -106,6 +110,10 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--inline,!--no-inline", options->inlines, "print inlined functions of call chains (default: on)");
     verb.add_flag("-G,--hide-call-graph", options->hide_call_chains, "print each sample's own address only");
     verb.add_option("--max-stack", options->most_frames, "print at most N frames of a call chain")->type_name("N");
+    verb.add_option("--stop-bt", options->last_functions, "print call chains up to the first of these functions")
+        ->delimiter(',')
+        ->type_name("FUNCTION,…");
+    verb.add_flag("--full-source-path", options->whole_source_paths, "print source files with their directories");
     verb.add_flag("--ns", options->nanoseconds, "print times with nine decimals");
     verb.add_flag("--reltime", options->since_first, "print times since the first line");
     verb.add_flag("--deltatime", options->since_last, "print times since the line before");
@@ -113,8 +121,9 @@ VerbAction declare(CLI::App& verb) {
     declare_records(verb, options->records);
     declare_head(verb, options->head);
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about files without names and lost records");
-    for (const char* names : {"-f,--force", "-v,--verbose", "--demangle"}) declare_always(verb, names);
+    for (const char* names : {"-f,--force", "-v,--verbose"}) declare_always(verb, names);
     declare_symbol_options(verb, options->symbols);
+    declare_demangle(verb, options->symbols);
     declare_kallsyms(verb, options->symbols);
     return [options](Output& out) { return script(*options, out); };
 }

@@ -209,6 +209,7 @@ class Profile {
     std::vector<std::string> trace_fields;                ///< the fields of tracepoints that samples have, by name
     std::vector<Frame> all_frames;                        ///< of all locations, one after the other
     Recording recording;
+    bool whole_source_paths = false;  ///< texts of source lines have the directories of files
 
     /// The functions that are active at a location, from the innermost inlined one to the one that has the symbol.
     std::span<const Frame> frames(const Location& location) const {

@@ -298,7 +298,8 @@ std::string source_line_text(const Profile& profile, const Location& location, F
     const auto frames = profile.frames(location);
     if (frame < frames.size() && frames[frame].line != 0) {
         const std::string_view file = profile.text(frames[frame].file);
-        return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), frames[frame].line);
+        const std::size_t begin = profile.whole_source_paths ? 0 : file.rfind('/') + 1;
+        return fmt::format("{}:{}", file.substr(begin), frames[frame].line);
     }
     if (const FunctionId function = function_of(profile, location); function != kNone<FunctionId>)
         return fmt::format("{}+{}", profile.text(profile.functions[function].name),

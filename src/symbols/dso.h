@@ -25,6 +25,7 @@
 #include <tuple>
 
 #include "symbols/debuginfod.h"
+#include "symbols/demangle.h"
 #include "symbols/dwarf/debug_info.h"
 #include "symbols/elf_image.h"
 #include "symbols/jit/jit_dump.h"
@@ -54,6 +55,7 @@ struct SymbolPaths {
     std::string kallsyms = "/proc/kallsyms";
     std::string kernel_notes = "/sys/kernel/notes";
     bool data_symbols = false;                 ///< also the names of variables
+    bool linkage_names = false;                ///< functions are shown by the names of the symbol table
     std::shared_ptr<Debuginfod> debuginfod{};  ///< asked for files that are not here; null: no server is asked
 };
 
@@ -171,6 +173,11 @@ class Dsos {
     /// The names that the recording has of the file at `path`; and of the kernel.
     void use_recorded(const std::string& path, RecordedNames names);
     void use_kernel_symbols(SymbolTable table) { kernel_.use(std::move(table)); }
+
+    /// A name of the symbol table or of DWARF as it is shown: demangled, unless SymbolPaths::linkage_names.
+    std::string shown(std::string_view linkage_name) const {
+        return paths_.linkage_names ? std::string{linkage_name} : demangle(linkage_name);
+    }
 
     /// `dso` with its names.
     Dso& loaded(Dso& dso) {

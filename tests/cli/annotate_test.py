@@ -74,6 +74,25 @@ class Annotate(Case):
             self.assertIn("for (unsigned i = 0; i < n; ++i)", text)
         self.assertIn("mix (program.c):", self.annotate("-i", path, "hot").stdout)
 
+    def test_per_cent_of_the_event_and_of_samples_agree_with_perf(self):
+        path = self.record("-g")
+        # perf 6.1 shows no instruction with global-hits. Here all samples have one period, so hits and periods have the same shares.
+        for kind, perfs in (("local-period", "local-period"), ("global-period", "global-period"), ("local-hits", "local-hits"),
+                            ("global-hits", "global-period"), ("hits-global", "global-period")):
+            # With -s, perf counts the samples of that function only.
+            perf = run("perf", "annotate", "--stdio", "--percent-type", perfs, "-i", path).stdout.decode(errors="replace")
+            ours = self.shares(self.annotate("-i", path, "-s", "hot", "--percent-type", kind).stdout)
+            self.assertGreater(len(ours), 1)
+            self.assertEqual(ours, {address: share for address, share in self.shares(perf).items() if address in ours}, kind)
+        self.assert_error(self.annotate("-i", path, "--percent-type", "all"), 125, "--percent-type", "local-period")
+
+    def test_bytes_of_instructions_and_directories_of_sources_are_shown(self):
+        path = self.record("-g")
+        text = self.annotate("-i", path, "hot", "--asm-raw", "-P").stdout
+        self.assertRegex(text, r"[0-9a-f]+:   c3 +ret")
+        self.assertIn(f"mix ({self.file('program.c')}):", text)
+        self.assertNotRegex(self.annotate("-i", path, "hot").stdout, r"[0-9a-f]+:   c3 ")
+
     def test_instructions_agree_without_debug_info(self):
         path = self.record("-g0")
         text = self.assert_shares_agree(path, "hot")

@@ -67,6 +67,47 @@ class Script(Case):
     def test_call_chains_agree(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-g"))
 
+    def test_chains_end_with_a_function_as_in_perf(self):
+        path = self.record("-e", "cpu-clock:u", "-g", command=self.frame_pointer_program())
+        self.assert_agrees(path, "--stop-bt", "varying,main", "-F", "ip,sym")
+        chains = self.stacks(ANYPERF, "script", "--stop-bt", "outer", "-F", "ip,sym", "-i", path)
+        within = [chain for chain in chains if "outer" in chain]
+        self.assertGreater(len(within), 50)
+        self.assertTrue(all(chain.index("outer") == len(chain) - 1 for chain in within))
+
+    def frame_pointer_program(self):
+        if not shutil.which("cc"):
+            self.skipTest("there is no C compiler")
+        program = self.file("program")
+        source = self.file("program.c", PROGRAM)
+        self.assertEqual(run("cc", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", program, source).returncode, 0)
+        return program
+
+    def test_source_files_have_their_directories_as_in_perf(self):
+        path = self.record("-e", "cpu-clock:u", command=self.frame_pointer_program())
+        for options in ([], ["--full-source-path"]):
+            perf, ours = ([line for line in lines(program, "script", "-F", "ip,sym,srcline", *options, "-i", path) if "program.c" in line]
+                          for program in ("perf", ANYPERF))
+            self.assertGreater(len(ours), 50)
+            self.assertEqual(len(perf), len(ours))
+            self.assertGreaterEqual(sum(a == b for a, b in zip(perf, ours)), 0.95 * len(perf), list(zip(perf, ours))[:5])
+
+    def test_names_of_the_symbol_table_agree(self):
+        if not shutil.which("g++"):
+            self.skipTest("there is no C++ compiler")
+        source = self.file("program.cpp", """
+            namespace ns { struct Work { __attribute__((noipa)) static unsigned run(unsigned turns) {
+                unsigned sum = 0; for (unsigned i = 1; i < turns; ++i) sum ^= turns % i; return sum; } }; }
+            int main() { return ns::Work::run(300000000) == 1; }""")
+        program = self.file("cpp")
+        self.assertEqual(run("g++", "-O2", "-o", program, source).returncode, 0)
+        path = self.record("-e", "cpu-clock:u", command=program)
+        for option, name in (("--demangle", "ns::Work::run"), ("--no-demangle", "_ZN2ns4Work3runEj")):
+            self.assert_agrees(path, option, "-F", "ip,sym")
+            for words in (["script"], ["report"], ["annotate", "_ZN2ns4Work3runEj"]):
+                shown = "\n".join(lines(ANYPERF, *words, option, "-i", path))
+                self.assertIn(name, shown, words)
+
     def test_branches_agree(self):
         """The virtual PMU records branches with their kinds on any machine."""
         if not shutil.which("perf"):

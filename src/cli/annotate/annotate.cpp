@@ -32,17 +32,24 @@ struct Options {
     bool source = true;
     bool json = false;
     bool quiet = false;
-    bool sample_counts = false;
-    bool periods = false;
+    ShownParts parts;
+    std::string percent_type = "local-period";
     bool no_interpreter = false;
     FilterOptions filters;
 };
 
-std::uint64_t weight_of(const profile::Profile& profile, profile::EventId event) {
-    std::uint64_t weight = 0;
-    for (const profile::Sample& sample : profile.samples)
-        if (profile.contexts[sample.context].event == event) weight += sample.weight;
-    return weight;
+/// As perf names them, in either order.
+const std::vector<std::string> kPercentTypes{"local-period",  "period-local",  "local-hits",  "hits-local",
+                                             "global-period", "period-global", "global-hits", "hits-global"};
+
+annotation::Heat heat_of(const profile::Profile& profile, profile::EventId event) {
+    annotation::Heat heat;
+    for (const profile::Sample& sample : profile.samples) {
+        if (profile.contexts[sample.context].event != event) continue;
+        heat.samples += sample.count;
+        heat.weight += sample.weight;
+    }
+    return heat;
 }
 
 /// Why some dsos have no symbols, each reason after "; ". The function that the user asked for may be in one of these
@@ -83,8 +90,7 @@ class Printer {
         if (options_.json)
             out_.print((count_ == 0 ? "[\n" : ",\n") + annotation_as_json(shown, source));
         else
-            out_.print((count_ == 0 ? "" : "\n\n") +
-                       annotation_as_text(shown, source, {options_.sample_counts, options_.periods}));
+            out_.print((count_ == 0 ? "" : "\n\n") + annotation_as_text(shown, source, options_.parts));
         ++count_;
     }
     // Prints the error before this one, and keeps this one. If nothing can be annotated, the last error becomes that of
@@ -117,6 +123,8 @@ class Printer {
 // the recording, since a function may be hot for one only.
 Result<int> annotate(Options options, Output& out) {
     if (options.symbol.empty()) options.symbol = options.word;
+    options.parts.of_samples = options.percent_type.contains("hits");
+    options.parts.of_event = options.percent_type.contains("global");
     const auto paths = TRY(symbol_paths(options.symbols, out));
     const Filters filters = TRY(filters_of(options.filters));
     analysis::ReadOptions wanted{
@@ -130,11 +138,11 @@ Result<int> annotate(Options options, Output& out) {
                                     options.syntax == "intel" ? annotation::Syntax::intel : annotation::Syntax::att};
     Printer printer{options, out, paths.debuginfod};
     for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
-        const std::uint64_t weight = weight_of(profile, {i});
-        for (const annotation::HotFunction& each : chosen(profile, {i}, options, weight)) {
+        const annotation::Heat heat = heat_of(profile, {i});
+        for (const annotation::HotFunction& each : chosen(profile, {i}, options, heat.weight)) {
             auto annotation = annotator.annotate(profile, {i}, each);
             if (annotation)
-                printer.print({profile.events[{i}].name, weight, std::move(*annotation)});
+                printer.print({profile.events[{i}].name, heat, std::move(*annotation)});
             else
                 printer.note(annotation.error());
         }
@@ -165,12 +173,20 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--source,!--no-source", options->source, "show the source lines (default: on)");
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
+    declare_demangle(verb, options->symbols);
     declare_filters(verb, "cCd", options->filters);
-    verb.add_flag("-n,--show-nr-samples", options->sample_counts, "show the number of samples of each instruction");
-    verb.add_flag("--show-total-period", options->periods, "show their weight");
+    verb.add_flag("-n,--show-nr-samples", options->parts.samples, "show the number of samples of each instruction");
+    verb.add_flag("--show-total-period", options->parts.periods, "show their weight");
+    verb.add_option("--percent-type", options->percent_type,
+                    "what per cent are of: local-period (default: the weight of the function), local-hits (its number "
+                    "of samples), global-period, global-hits (of all functions)")
+        ->check(CLI::IsMember(kPercentTypes))
+        ->type_name("TYPE");
+    verb.add_flag("--asm-raw,!--no-asm-raw", options->parts.bytes, "show the bytes of instructions");
+    verb.add_flag("-P,--full-paths", options->parts.directories, "show source files with their directories");
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");
-    for (const char* names : {"--stdio", "--stdio2", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--demangle",
-                              "--skip-missing", "-l,--print-line"})
+    for (const char* names :
+         {"--stdio", "--stdio2", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--skip-missing", "-l,--print-line"})
         declare_always(verb, names);
     declare_always(verb, "--stdio-color", true);
     verb.add_flag("--json", options->json, "print an array with an object for each function");

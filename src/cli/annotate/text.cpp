@@ -2,10 +2,12 @@
 // each with its share of the function's samples, and between them the source lines that they come from. The optimiser
 // mixes the instructions of lines, so a line appears again wherever the code comes back to it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "cli/annotate/views.h"
@@ -16,51 +18,118 @@ namespace {
 
 using annotation::Line;
 
-// Per cent of the function. The summary leaves out smaller lines, as perf does (annotation__calc_lines()).
+// Per cent. The summary leaves out smaller lines, as perf does (annotation__calc_lines()).
 constexpr double kLeastHotLine = 0.5;
 
 double per_cent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string_view file_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
+/// Prints one function.
+class TextView {
+  public:
+    TextView(const AnnotatedEvent& shown, annotation::SourceText* source, ShownParts parts)
+        : shown_(shown), function_(shown.annotation), source_(source), parts_(parts) {}
 
-void add_summary(const annotation::Annotation& function, std::string& text) {
-    const auto out = std::back_inserter(text);
-    const std::vector<HotLine> lines = hot_lines(function);
-    if (!lines.empty()) text += "#\n# Hottest lines\n";
-    for (const HotLine& each : lines)
-        if (per_cent(each.heat.weight, function.heat.weight) >= kLeastHotLine)
-            fmt::format_to(out, "# {:>8.2f}%  {}:{}\n", per_cent(each.heat.weight, function.heat.weight),
-                           file_name(each.file), each.line);
-}
+    std::string text() {
+        add_head();
+        add_summary();
+        add_titles();
+        function_.is_script ? add_script() : add_code();
+        return std::move(text_);
+    }
 
-/// Adds the source line of an instruction, if it is not that of the instruction before.
-void add_source(const Line& line, const Line* before, annotation::SourceText* source, std::string& text) {
-    const auto out = std::back_inserter(text);
-    const bool other_place = !before || before->file != line.file || before->function != line.function;
-    if (line.line == 0 || (!other_place && before->line == line.line)) return;
-    if (other_place) fmt::format_to(out, "{:>9}  {} ({}):\n", ":", line.function, file_name(line.file));
-    if (source) fmt::format_to(out, "{:>9}  {:<5}{}\n", ":", line.line, source->line(line.file, line.line));
-}
+  private:
+    template <class... Arguments>
+    void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    }
 
-/// What the columns before an instruction or a line have.
-std::string numbers_of(const Line& line, std::uint64_t weight, ShownNumbers numbers) {
-    std::string text = fmt::format("{:>7.2f} ", per_cent(line.heat.weight, weight));
-    if (numbers.samples) text += fmt::format("{:>11} ", line.heat.samples);
-    if (numbers.periods) text += fmt::format("{:>13} ", line.heat.weight);
-    return text + ":  ";
-}
+    /// Per cent of what the user has chosen.
+    double share(const annotation::Heat& heat) const {
+        const annotation::Heat& whole = parts_.of_event ? shown_.heat : function_.heat;
+        return parts_.of_samples ? per_cent(heat.samples, whole.samples) : per_cent(heat.weight, whole.weight);
+    }
+    std::string_view file_name(std::string_view path) const {
+        return parts_.directories ? path : path.substr(path.rfind('/') + 1);
+    }
 
-/// Adds the lines of a script.
-void add_script(const annotation::Annotation& function, annotation::SourceText* source, ShownNumbers numbers,
-                std::string& text) {
-    for (const Line& each : function.lines)
-        fmt::format_to(std::back_inserter(text), "{}{:>8}   {}\n", numbers_of(each, function.heat.weight, numbers),
-                       each.line, source ? source->line(each.file, each.line) : "");
-}
+    void add_head() {
+        add("# {} in {}\n# {} samples of '{}', {:.2f}% of the event; per cent are of the {}{}\n", function_.name,
+            function_.path, function_.heat.samples, shown_.event, per_cent(function_.heat.weight, shown_.heat.weight),
+            parts_.of_event ? "event" : "function", parts_.of_samples ? "'s samples" : "");
+        if (function_.elsewhere.samples > 0)
+            add("# {} samples are at addresses where no instruction begins\n", function_.elsewhere.samples);
+        if (!function_.has_debug_info && !function_.is_script)
+            add("# {} has no DWARF for it, so there is no source\n", function_.path);
+    }
+
+    void add_summary() {
+        const std::vector<HotLine> lines = hot_lines(function_);
+        if (!lines.empty()) text_ += "#\n# Hottest lines\n";
+        for (const HotLine& each : lines)
+            if (share(each.heat) >= kLeastHotLine)
+                add("# {:>8.2f}%  {}:{}\n", share(each.heat), file_name(each.file), each.line);
+    }
+
+    void add_titles() {
+        text_ += "#\n# Percent";
+        if (parts_.samples) add("{:>12}", "Samples");
+        if (parts_.periods) add("{:>14}", "Period");
+        if (function_.is_script)
+            text_ += "       Line   Source\n";
+        else
+            add("    Address   {}Instruction\n", parts_.bytes ? fmt::format("{:<{}}", "Bytes", kBytesWidth) : "");
+    }
+
+    /// What the columns before an instruction or a line have.
+    void add_numbers(const Line& line) {
+        add("{:>7.2f} ", share(line.heat));
+        if (parts_.samples) add("{:>11} ", line.heat.samples);
+        if (parts_.periods) add("{:>13} ", line.heat.weight);
+        text_ += ":  ";
+    }
+
+    void add_script() {
+        for (const Line& each : function_.lines) {
+            add_numbers(each);
+            add("{:>8}   {}\n", each.line, source_ ? source_->line(each.file, each.line) : "");
+        }
+    }
+
+    void add_code() {
+        const Line* before = nullptr;
+        for (const Line& each : function_.lines) {
+            add_source(each, before);
+            add_numbers(each);
+            add("{:>8x}:   {}{}\n", each.instruction.address, bytes_of(each.instruction), each.instruction.text);
+            before = &each;
+        }
+    }
+
+    /// The bytes of an instruction, as objdump writes them.
+    std::string bytes_of(const annotation::Instruction& instruction) const {
+        if (!parts_.bytes) return {};
+        const std::span bytes{instruction.bytes.data(), instruction.size};
+        return fmt::format("{:<{}}", fmt::format("{:02x}", fmt::join(bytes, " ")), kBytesWidth);
+    }
+
+    /// Adds the source line of an instruction, if it is not that of the instruction before.
+    void add_source(const Line& line, const Line* before) {
+        const bool other_place = !before || before->file != line.file || before->function != line.function;
+        if (line.line == 0 || (!other_place && before->line == line.line)) return;
+        if (other_place) add("{:>9}  {} ({}):\n", ":", line.function, file_name(line.file));
+        if (source_) add("{:>9}  {:<5}{}\n", ":", line.line, source_->line(line.file, line.line));
+    }
+
+    static constexpr std::size_t kBytesWidth = 24;  // of eight bytes; few instructions have more
+
+    const AnnotatedEvent& shown_;
+    const annotation::Annotation& function_;
+    annotation::SourceText* source_;
+    ShownParts parts_;
+    std::string text_;
+};
 
 }  // namespace
 
@@ -79,34 +148,8 @@ std::vector<HotLine> hot_lines(const annotation::Annotation& annotation) {
     return lines;
 }
 
-std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source, ShownNumbers numbers) {
-    const annotation::Annotation& function = shown.annotation;
-    std::string text;
-    const auto out = std::back_inserter(text);
-    fmt::format_to(out, "# {} in {}\n# {} samples of '{}', {:.2f}% of the event; per cent are of the function\n",
-                   function.name, function.path, function.heat.samples, shown.event,
-                   per_cent(function.heat.weight, shown.weight));
-    if (function.elsewhere.samples > 0)
-        fmt::format_to(out, "# {} samples are at addresses where no instruction begins\n", function.elsewhere.samples);
-    if (!function.has_debug_info && !function.is_script)
-        fmt::format_to(out, "# {} has no DWARF for it, so there is no source\n", function.path);
-    add_summary(function, text);
-    text += "#\n# Percent";
-    if (numbers.samples) fmt::format_to(out, "{:>12}", "Samples");
-    if (numbers.periods) fmt::format_to(out, "{:>14}", "Period");
-    text += function.is_script ? "       Line   Source\n" : "    Address   Instruction\n";
-    if (function.is_script) {
-        add_script(function, source, numbers, text);
-        return text;
-    }
-    const Line* before = nullptr;
-    for (const Line& each : function.lines) {
-        add_source(each, before, source, text);
-        fmt::format_to(out, "{}{:>8x}:   {}\n", numbers_of(each, function.heat.weight, numbers),
-                       each.instruction.address, each.instruction.text);
-        before = &each;
-    }
-    return text;
+std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source, ShownParts parts) {
+    return TextView{shown, source, parts}.text();
 }
 
 }  // namespace anyperf::cli

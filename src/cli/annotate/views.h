@@ -12,19 +12,24 @@ namespace anyperf::cli {
 /// An annotated function with the event whose samples it shows.
 struct AnnotatedEvent {
     std::string event;
-    std::uint64_t weight = 0;  ///< of all samples of the event, in all functions
+    annotation::Heat heat;  ///< of all samples of the event, in all functions
     annotation::Annotation annotation;
 };
 
-/// What an instruction has besides its share of the function.
-struct ShownNumbers {
+/// What the text shows of an instruction.
+struct ShownParts {
     bool samples = false;
     bool periods = false;
+    bool bytes = false;        ///< of the instruction
+    bool directories = false;  ///< of source files
+    // What per cent are of:
+    bool of_samples = false;  ///< their number; false: their weight
+    bool of_event = false;    ///< of all functions; false: of this one
 };
 
-/// The hottest source lines, then the instructions, each with its share of the function's weight and below its source
-/// line, as perf annotate --stdio lays them out. `source` has the text of source lines; null: it is not shown.
-std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source, ShownNumbers numbers = {});
+/// The hottest source lines, then the instructions, each with its share of the function or of the event and below its
+/// source line, as perf annotate --stdio lays them out. `source` has the text of source lines; null: it is not shown.
+std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source, ShownParts parts = {});
 
 /// One object: "event", "symbol", "dso", "build_id", "begin", "end", "samples", "period", "elsewhere" (samples where no
 /// instruction begins), "lines" (see hot_lines()) and "code" (a row for each instruction). `source` has the "text" of

@@ -30,7 +30,6 @@ constexpr std::array kRows{
     Row{"script", "-d --debug-mode -L --Latency", "perf's checks of its own files", ""},
     Row{"script", "--per-event-dump", "all events go to one output", "use grep on the event's name"},
     Row{"script", "--show-kernel-path", "the kernel's names come from kallsyms", ""},
-    Row{"script", "--stop-bt", "call chains are printed whole", "use --max-stack"},
     // Programs that perf runs.
     Row{"script", "-g --gen-script -l --list -s --script -a --all-cpus --dlfilter --dlarg --list-dlfilters --xed",
         "anyperf script runs no scripts and no plugins", "pipe the output of anyperf script to a program"},
@@ -40,10 +39,7 @@ constexpr std::array kRows{
     Row{"record report script annotate", "-k --vmlinux", "the kernel's names come from /proc/kallsyms",
         "report and script take those of another machine with --kallsyms"},
     Row{"report annotate", "-m --modules", "modules have their names from /proc/kallsyms", ""},
-    Row{"report", "--no-demangle", "names are demangled; -F and --json have no others", ""},
-    Row{"script annotate", "--no-demangle --demangle-kernel", "names are demangled; -F and --json have no others", ""},
-    Row{"report script", "--full-source-path", "source files are shown without their directories",
-        "annotate --json has the paths"},
+    Row{"script annotate", "--demangle-kernel", "functions of a kernel are in C", ""},
     Row{"annotate", "--prefix --prefix-strip", "source files are read where DWARF says they are",
         "give another root with --symfs"},
     Row{"script", "--guest-code --guestkallsyms --guestmodules --guestmount --guestvmlinux",
@@ -56,10 +52,6 @@ constexpr std::array kRows{
     Row{"script", "--addr-range", "samples are chosen by their functions", "use -S"},
     Row{"record", "-S --snapshot --aux-sample --kcore", "hardware traces are not recorded", ""},
     // Annotated code.
-    Row{"annotate", "--percent-type", "per cent are of the function, and the head says that of the event", ""},
-    Row{"annotate", "--asm-raw", "instructions are shown without their bytes", ""},
-    Row{"annotate", "-P --full-paths", "source files are shown without their directories",
-        "annotate --json has the paths"},
     Row{"annotate", "--group", "each event has its own annotation", ""},
     Row{"report", "--branch-history", "branches are not joined with call chains", "use -b"},
     // What has changed.

@@ -14,14 +14,7 @@ namespace anyperf::cli {
 
 using analysis::RawFrame;
 
-namespace {
-
-void add_line(const symbols::SourceLine& at, std::string& text) {
-    if (at.line == 0) return;
-    fmt::format_to(std::back_inserter(text), "\n  {}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 /// A frame's address, looked up.
 struct FrameWriter::Place {
@@ -49,6 +42,10 @@ FrameWriter::Place FrameWriter::place_of(const FrameKey& key, bool names) {
     place.address = map->dso->symbol_address(key.address, place.offset);
     place.symbol = map->dso->find(place.address);
     return place;
+}
+
+std::string FrameWriter::function(const FrameKey& key) {
+    return name_of(place_of(normalized(key), true));
 }
 
 FramePlace FrameWriter::place(std::uint64_t address, analysis::SpaceId space) {
@@ -182,16 +179,22 @@ std::optional<KeptText> FrameWriter::tail_of(const Place& place, const Fields& f
 
 void FrameWriter::make_text(const Place& place, const std::vector<symbols::SourceFrame>& frames, const Fields& fields,
                             std::string& text) {
-    const bool inlines = place.key.in_chain && inlines_;
+    const bool inlines = place.key.in_chain && options_.inlines;
     if (inlines && fields.has(Field::sym))
         for (std::size_t i = 0; i + 1 < frames.size(); ++i) add_inlined(place, frames[i], fields, text);
     add_symbol(place, fields, text);
     if (!frames.empty() && fields.has(Field::srcline)) add_line(inlines ? frames.back().at : frames.front().at, text);
 }
 
+void FrameWriter::add_line(const symbols::SourceLine& at, std::string& text) const {
+    if (at.line == 0) return;
+    const std::size_t begin = options_.whole_source_paths ? 0 : at.file.rfind('/') + 1;
+    fmt::format_to(std::back_inserter(text), "\n  {}:{}", std::string_view{at.file}.substr(begin), at.line);
+}
+
 /// The functions and lines that DWARF has for the place; empty if the fields need none.
 std::vector<symbols::SourceFrame> FrameWriter::source_frames(const Place& place, const Fields& fields) {
-    const bool inlines = place.key.in_chain && inlines_ && fields.has(Field::sym);
+    const bool inlines = place.key.in_chain && options_.inlines && fields.has(Field::sym);
     if (!place.symbol || !(inlines || fields.has(Field::srcline))) return {};
     if (place.dso->kind() == symbols::DsoKind::script) {
         const symbols::SourceLine at{place.dso->path(), symbols::Dso::script_line(place.address)};
@@ -214,15 +217,15 @@ void FrameWriter::add_address(const Place& place, const Fields& fields, std::str
     text.append(column, sizeof column);
 }
 
-std::string FrameWriter::name_of(const Place& place) {
-    return place.symbol ? symbols::demangle(place.dso->linkage_name(*place.symbol)) : "[unknown]";
+std::string FrameWriter::name_of(const Place& place) const {
+    return place.symbol ? dsos_.shown(place.dso->linkage_name(*place.symbol)) : "[unknown]";
 }
 
 std::string FrameWriter::dso_text(const Place& place, const Fields& fields) {
     return fields.has(Field::dso) ? " (" + (place.dso ? place.dso->path() : "[unknown]") + ")" : "";
 }
 
-void FrameWriter::add_symbol(const Place& place, const Fields& fields, std::string& text) {
+void FrameWriter::add_symbol(const Place& place, const Fields& fields, std::string& text) const {
     add_address(place, fields, text);
     if (fields.has(Field::sym)) {
         text += ' ';
@@ -235,10 +238,10 @@ void FrameWriter::add_symbol(const Place& place, const Fields& fields, std::stri
 
 /// As perf prints it: the offset is that of the symbol into which the function was inlined.
 void FrameWriter::add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
-                              std::string& text) {
+                              std::string& text) const {
     add_address(place, fields, text);
     text += ' ';
-    text += frame.name.empty() ? "[unknown]" : symbols::demangle(frame.name);
+    text += frame.name.empty() ? "[unknown]" : dsos_.shown(frame.name);
     if (fields.has(Field::symoff))
         fmt::format_to(std::back_inserter(text), "+0x{:x}", place.address - place.symbol->start);
     if (fields.has(Field::srcline)) add_line(frame.at, text);

@@ -30,9 +30,13 @@ struct FramePlace {
 /// may be added there. The space of the kernel has no versions.
 class FrameWriter {
   public:
-    /// `inlines`: functions that were inlined are frames of call chains. The other arguments must outlive it.
-    FrameWriter(const analysis::Processes& processes, symbols::Dsos& dsos, bool inlines)
-        : processes_(processes), dsos_(dsos), inlines_(inlines), empty_regions_(processes) {}
+    struct Options {
+        bool inlines = true;              ///< functions that were inlined are frames of call chains
+        bool whole_source_paths = false;  ///< source lines have the directories of files
+    };
+    /// The first two arguments must outlive it.
+    FrameWriter(const analysis::Processes& processes, symbols::Dsos& dsos, Options options)
+        : processes_(processes), dsos_(dsos), options_(options), empty_regions_(processes) {}
 
     /// Appends a line for each function that is active at the address, the innermost first. Of a lone sample it has no
     /// end. `fields` are the same in all calls for one key.
@@ -51,6 +55,9 @@ class FrameWriter {
             return append(frame.key, fields, text);
         texts_.append(texts_.form(frame.form), frame.key.address, text);
     }
+
+    /// The function of a frame as it is shown; "[unknown]" if that is not known.
+    std::string function(const FrameKey& key);
 
     /// An address without a frame's text: that of a branch.
     FramePlace place(std::uint64_t address, analysis::SpaceId space);
@@ -116,15 +123,16 @@ class FrameWriter {
                    std::string& text);
     std::vector<symbols::SourceFrame> source_frames(const Place& place, const Fields& fields);
     static void add_address(const Place& place, const Fields& fields, std::string& text);
-    static void add_symbol(const Place& place, const Fields& fields, std::string& text);
-    static std::string name_of(const Place& place);
+    void add_symbol(const Place& place, const Fields& fields, std::string& text) const;
+    void add_line(const symbols::SourceLine& at, std::string& text) const;
+    std::string name_of(const Place& place) const;
     static std::string dso_text(const Place& place, const Fields& fields);
-    static void add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
-                            std::string& text);
+    void add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
+                     std::string& text) const;
 
     const analysis::Processes& processes_;
     symbols::Dsos& dsos_;
-    bool inlines_;
+    Options options_;
     EmptyRegions empty_regions_;
     FrameTexts texts_;
     std::vector<Announced> announced_;

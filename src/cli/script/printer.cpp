@@ -56,7 +56,7 @@ ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::Symb
       admission_(options_.filters, processes_, strings_, dsos_),
       traces_(reader, processes_, dsos_),
       unwinder_(paths),
-      frames_(processes_, dsos_, options_.inlines) {
+      frames_(processes_, dsos_, options_.frames) {
     processes_.use_build_ids(reader.facts().build_ids);
     analysis::use_recorded_names(reader.facts(), dsos_);
     buffer_.reserve(kBuffer + (64 << 10));
@@ -256,12 +256,19 @@ void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t even
         std::size_t left = options_.most_frames;
         valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
             if (left == 0) return;
-            --left;
-            frames_.append({each.address, space, each.mode, true, std::exchange(caller, true)}, fields, buffer_);
+            const FrameKey frame{each.address, space, each.mode, true, std::exchange(caller, true)};
+            frames_.append(frame, fields, buffer_);
+            left = ends_with(frame) ? 0 : left - 1;
         });
     }
     if (!valid) buffer_.resize(begin);
     if (sample.user_abi != 0 && !sample.user_stack.empty()) print_copied_stack(sample, event, space, fields);
+}
+
+/// Whether the frame is the last one of its chain that is printed.
+bool ScriptPrinter::ends_with(const FrameKey& frame) {
+    const std::vector<std::string>& last = options_.last_functions;
+    return !last.empty() && std::ranges::find(last, frames_.function(frame)) != last.end();
 }
 
 /// How many of the outermost words are those of the last chain.
@@ -279,7 +286,8 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
                                       const Fields& fields) {
     if (last_chain_.space != space || last_chain_.event != event) last_chain_.words.clear();
     const perfdata::Numbers& chain = sample.call_chain;
-    const std::size_t same = options_.most_frames == kAllFrames ? common_end(chain) : 0;
+    const bool whole = options_.most_frames == kAllFrames && options_.last_functions.empty();
+    const std::size_t same = whole ? common_end(chain) : 0;
     const std::size_t last_offset = last_chain_.words.size() - chain.size();  // may wrap around
     announce_frames(chain, chain.size() - same, space);
     PrintedChain& now = this_chain_;
@@ -306,6 +314,7 @@ bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_
                     frames_.append_announced(frames, fields, buffer_);
                 else
                     frames_.append({chain[i], space, mode, true, caller}, fields, buffer_);
+                ended = ends_with({chain[i], space, mode, true, caller});
                 caller = true;
                 ++frames;
                 break;
@@ -358,7 +367,9 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
         unwound_.push_back(sample.ip);
     if (unwound_.size() > options_.most_frames) unwound_.resize(options_.most_frames);
     for (const std::uint64_t address : unwound_) {
-        frames_.append({jit_codes_.replaced(address), space, RawFrame::user, true, false}, fields, buffer_);
+        const FrameKey frame{jit_codes_.replaced(address), space, RawFrame::user, true, false};
+        frames_.append(frame, fields, buffer_);
+        if (ends_with(frame)) break;
     }
 }
 

@@ -27,14 +27,15 @@ class ScriptPrinter final : public perfdata::Consumer {
   public:
     static constexpr std::size_t kAllFrames = ~std::size_t{0};
     struct Options {
-        std::optional<ChosenFields> chosen;    ///< nothing: each event has the fields of default_fields()
-        bool inlines = true;                   ///< functions that were inlined are frames of call chains
+        std::optional<ChosenFields> chosen;  ///< nothing: each event has the fields of default_fields()
+        FrameWriter::Options frames{};
         bool call_chains = true;               ///< false: of each sample only its own address
         std::size_t most_frames = kAllFrames;  ///< of a call chain, from the innermost on; inlined ones not counted
         enum class Times : std::uint8_t { absolute, since_first, since_last } times = Times::absolute;
-        bool nanoseconds = false;  ///< times have nine decimals instead of six
-        ShownRecords records{};    ///< what is printed besides samples
-        Filters filters{};         ///< which samples are printed
+        std::vector<std::string> last_functions{};  ///< a call chain ends with the first frame of one of these
+        bool nanoseconds = false;                   ///< times have nine decimals instead of six
+        ShownRecords records{};                     ///< what is printed besides samples
+        Filters filters{};                          ///< which samples are printed
     };
     ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options, Output& out);
 
@@ -78,6 +79,7 @@ class ScriptPrinter final : public perfdata::Consumer {
     void print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
     void make_task_text(const perfdata::Sample& sample, std::uint32_t named, bool chain, const Fields& fields);
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
+    bool ends_with(const FrameKey& frame);
     std::size_t common_end(const perfdata::Numbers& chain) const;
     void announce_frames(const perfdata::Numbers& chain, std::size_t words, analysis::SpaceId space);
     void copy_end_of_last_chain(std::size_t from);

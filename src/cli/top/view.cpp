@@ -242,7 +242,8 @@ void View::open_code() {
     // Each line of code begins with its share of the function's samples, if it has any. The pane opens at the hottest.
     double hottest = 0;
     text_ =
-        lines_of(annotation_as_text({profile_.events[event()].name, rows_.weight, *annotated}, &source_), Style::plain);
+        lines_of(annotation_as_text({profile_.events[event()].name, {.weight = rows_.weight}, *annotated}, &source_),
+                 Style::plain);
     text_first_ = 0;
     for (std::size_t i = 0; i < text_.size(); ++i) {
         const double percent = std::strtod(text_[i].text.c_str(), nullptr);
