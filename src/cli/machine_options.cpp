@@ -105,7 +105,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
     CLI::Option* const counters = verb.add_option("--counters", arguments.counters,
                                                   "N: the virtual PMU has N generic counters (default: unlimited)")
                                       ->type_name("")
-                                      ->check(CLI::Range(1u, kMostCounters));
+                                      ->transform(whole_number_from(1u, kMostCounters));
     CLI::Option* const cpu_model =
         verb.add_option("--cpu-model", arguments.cpu_model,
                         "NAME: the CPU that programs see: skx, skl, x86-64-v2, -v3, -v4 or host")
@@ -128,19 +128,19 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
     CLI::Option* const seed =
         verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
             ->type_name("")
-            ->check(check_not_negative)
+            ->transform(whole_number_from(std::uint64_t{0}, ~std::uint64_t{0}).description(""))
             ->needs(deterministic);
     CLI::Option* const order =
         verb.add_option("--order", arguments.order,
                         "N: with --deterministic, another order of the threads for each N, as a run of --schedules")
             ->type_name("")
-            ->check(check_not_negative)
+            ->transform(whole_number_from(std::uint64_t{0}, ~std::uint64_t{0}).description(""))
             ->needs(deterministic)
             ->excludes(no_turns);
     CLI::Option* const cpus =
         verb.add_option("--cpus", arguments.cpus, "N: with --deterministic, programs see N CPUs (default: the host's)")
             ->type_name("")
-            ->check(CLI::Range(1u, kMostCpus))
+            ->transform(whole_number_from(1u, kMostCpus))
             ->needs(deterministic);
     // 2^33 s in nanoseconds are 20 years below 2^63. So the clock does not become negative, even if a program sleeps
     // for years.
@@ -148,7 +148,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
         verb.add_option("--epoch", arguments.epoch,
                         "SECONDS: with --deterministic, the time of day at the start, since 1970 (default: 2026-01-01)")
             ->type_name("")
-            ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 33))
+            ->transform(whole_number_from(std::uint64_t{0}, std::uint64_t{1} << 33))
             ->needs(deterministic);
     // It changes no result, so it is not one of `options`, by which runs are compared.
     verb.add_flag("--no-cache", arguments.no_cache, "neither use nor keep translations of earlier runs");

@@ -164,7 +164,7 @@ Result<std::vector<std::string>> words_to_parse(const CLI::App& app, int argc, c
     auto words = TRY(without_help_verb(app, {argv + 1, argv + argc}));
     const CLI::App* const verb = words.empty() ? nullptr : find_verb(app, words.front());
     if (verb != nullptr) {
-        auto after_verb = anyperf::cli::with_whole_names(*verb, {words.begin() + 1, words.end()});
+        auto after_verb = TRY(anyperf::cli::with_whole_names(*verb, {words.begin() + 1, words.end()}));
         if (verb->get_prefix_command()) after_verb = anyperf::cli::without_separator(*verb, std::move(after_verb));
         words.resize(1);
         std::ranges::move(after_verb, std::back_inserter(words));

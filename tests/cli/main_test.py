@@ -54,8 +54,8 @@ class BadValues(Case):
 
     def test_a_value_that_is_not_a_number_is_refused(self):
         for words, what in ((["report", "--percent-limit", "x"], "bad --percent-limit x"),
-                            (["run", "--deterministic", "--seed", "x", "--", "true"], "bad --seed x")):
-            self.assert_error(anyperf(*words), 125, what, "it is not a number that fits")
+                            (["record", "-F", "x", "--", "true"], "bad -F x")):
+            self.assert_error(anyperf(*words), 125, what)
 
 
     def test_a_value_out_of_range_is_refused(self):
@@ -63,7 +63,21 @@ class BadValues(Case):
             for value in ("-5", "100.5", "nan", "inf"):
                 self.assert_error(anyperf(verb, f"--percent-limit={value}"), 125, "bad --percent-limit", "0 to 100")
         for verb in ("run", "stat"):
-            self.assert_error(anyperf(verb, "--deterministic", "--seed", "-1", "--", "true"), 125, "bad --seed", "-1 is negative")
+            for value in ("-1", "18446744073709551616", "x", "1.5", "--"):
+                self.assert_error(anyperf(verb, "--deterministic", f"--seed={value}", "--", "true"), 125, "bad --seed",
+                                  f"'{value}' is not a whole number from 0 to 18446744073709551615")
+            self.assert_error(anyperf(verb, "--deterministic", "--cpus", "4294967297", "--", "true"), 125, "from 1 to 64")
+            self.assert_error(anyperf(verb, "--deterministic", "--epoch", "", "--", "true"), 125, "'' is not", "from 0 to 8589934592")
+            self.assert_error(anyperf(verb, "--deterministic", "--seed=", "--", "true"), 125, "bad --seed", "its value is missing")
+        self.assertEqual(anyperf("run", "--deterministic", "--seed", "18446744073709551615", "--", "true").returncode, 0)
+
+    def test_the_end_of_the_options_is_no_value(self):
+        for words in (["run", "--deterministic", "--log-schedule"], ["run", "--explain-difference", "a"], ["stat", "-e"], ["record", "-o"]):
+            self.assert_error(anyperf(*words, "--", "true"), 125, "bad --", "its value is missing: -- ends the options")
+
+    def test_words_of_a_command_are_its_own(self):
+        for verb in ("run", "stat"):
+            self.assertEqual(anyperf(verb, "echo", "--see", "5", "--coun", "--").stdout, "--see 5 --coun --\n")
 
 
 class NoRecording(Case):

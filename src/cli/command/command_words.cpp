@@ -5,6 +5,7 @@
 
 #include "cli/command/unknown_option.h"
 #include "cli/command/unserved_options.h"
+#include "try.h"
 
 namespace anyperf::cli {
 
@@ -16,14 +17,38 @@ bool takes_value(const CLI::App& verb, const std::string& name) {
     return option != nullptr && option->get_items_expected_max() > 0;
 }
 
-/// How many words the option `word` takes: 1, or 2 if its value is the next word. "--name=value" and "-nvalue" are one
-/// word. In a cluster of short options ("-ae x") the first option that takes a value takes the rest of the word, or the
-/// next word if nothing is left.
-std::size_t words_of_option(const CLI::App& verb, const std::string& word) {
-    if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(verb, word) ? 2 : 1;
+/// The option of `word` whose value is the next word; null if there is none. "--name=value" and "-nvalue" are one word,
+/// "--name=" is not. In a cluster of short options ("-ae x") the first option that takes a value takes the rest of the
+/// word, or the next word if nothing is left.
+const CLI::Option* option_before_value(const CLI::App& verb, const std::string& word) {
+    if (word.starts_with("--")) {
+        const std::string name = word.ends_with('=') ? word.substr(0, word.size() - 1) : word;  // as CLI11 reads it
+        return name.find('=') == std::string::npos && takes_value(verb, name) ? verb.get_option(name) : nullptr;
+    }
     for (std::size_t letter = 1; letter < word.size(); ++letter)
-        if (takes_value(verb, std::string{"-"} + word[letter])) return letter + 1 == word.size() ? 2 : 1;
-    return 1;
+        if (const std::string name = std::string{"-"} + word[letter]; takes_value(verb, name))
+            return letter + 1 == word.size() ? verb.get_option(name) : nullptr;
+    return nullptr;
+}
+
+/// How many words the option `word` takes, with its values.
+std::size_t words_of_option(const CLI::App& verb, const std::string& word) {
+    const CLI::Option* const option = option_before_value(verb, word);
+    return option == nullptr ? 1 : 1 + static_cast<std::size_t>(std::max(option->get_items_expected_min(), 1));
+}
+
+/// Error: a `--` stands where the option args[at] needs a value. CLI11 would take it for the value, and then the words
+/// of the command for options.
+Result<void> check_values(const CLI::App& verb, const std::vector<std::string>& args, std::size_t at) {
+    const CLI::Option* const option = option_before_value(verb, args[at]);
+    if (option == nullptr) return {};
+    for (int i = 1; i <= option->get_items_expected_min(); ++i) {
+        const std::size_t value = at + static_cast<std::size_t>(i);
+        if (value < args.size() && args[value] == "--")
+            return std::unexpected(Error{"bad " + option->get_name(), "its value is missing: -- ends the options",
+                                         "see anyperf " + verb.get_name() + " --help"});
+    }
+    return {};
 }
 
 /// The only long option that begins with `name`; `name` itself if it is an option, or if none or several begin so.
@@ -53,13 +78,18 @@ std::string take_level(const CLI::App& verb, std::string& word) {
 
 }  // namespace
 
-std::vector<std::string> with_whole_names(const CLI::App& verb, std::vector<std::string> args) {
+bool takes_command(const CLI::App& verb) {
+    return verb.get_prefix_command() || verb.get_option_no_throw("command") != nullptr;
+}
+
+Result<std::vector<std::string>> with_whole_names(const CLI::App& verb, std::vector<std::string> args) {
     for (std::size_t i = 0; i < args.size();) {
         std::string& word = args[i];
         const bool is_option = word.size() > 1 && word.front() == '-';
-        if (word == "--" || (!is_option && verb.get_prefix_command())) return args;
+        if (word == "--" || (!is_option && takes_command(verb))) return args;
         const std::size_t equals = std::min(word.find('='), word.size());
         if (word.starts_with("--")) word = whole_name(verb, word.substr(0, equals)) + word.substr(equals);
+        if (is_option) TRY(check_values(verb, args, i));
         const std::size_t next = i + (is_option ? words_of_option(verb, word) : 1);
         const std::string level = is_option ? take_level(verb, word) : std::string{};
         if (!level.empty()) args.insert(args.begin() + static_cast<std::ptrdiff_t>(i), "--compression-level=" + level);

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/command/command_words.h"
+
 namespace anyperf::cli {
 
 namespace {
@@ -34,7 +36,7 @@ CompletedVerb completed_verb(const CLI::App& verb) {
         if (option->nonpositional() && !option->get_group().empty())
             completed.options.push_back(completed_option(*option));
     completed.takes_events = has_positional(verb, "EVENT") || has_positional(verb, "PATTERN");
-    completed.takes_command = verb.get_prefix_command() || has_positional(verb, "command");
+    completed.takes_command = takes_command(verb);
     return completed;
 }
 

@@ -16,6 +16,7 @@
 #include "abi/branch_types.h"
 #include "cli/command/control_channel.h"
 #include "cli/command/target_options.h"
+#include "cli/option_checks.h"
 #include "cli/record/registers.h"
 #include "cli/record/user_processes.h"
 #include "cli/recording.h"
@@ -358,7 +359,7 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     verb.add_option("-c,--count", options.period, "N: one sample every N events")
         ->type_name("")
-        ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
+        ->transform(whole_number_from(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
     verb.add_flag("-g", options.frame_pointers,
                   "record the callers: exactly on the virtual PMU, else by frame pointers");
     verb.add_option("--call-graph", options.call_graph,
@@ -386,7 +387,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("-D,--delay", options.delay_ms,
                     "MS: start recording MS milliseconds after the start; -1: when --control or the program says so")
         ->type_name("")
-        ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
+        ->transform(whole_number_from(kDelayForever, std::int64_t{86'400'000}));
     verb.add_option("--control", options.control,
                     "fd:A[,B] | fifo:A[,B]: enable, disable and stop by lines from A, acknowledged to B")
         ->type_name("");
@@ -395,14 +396,14 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("-r,--realtime", options.realtime_priority,
                     "PRIORITY: empty the rings with this real-time priority (SCHED_FIFO), 1 to 99")
         ->type_name("")
-        ->check(CLI::Range(1, 99));
+        ->transform(whole_number_from(1, 99));
     verb.add_flag("--threads{cpu}", options.threads,
                   "several threads empty the rings, and the recording is a directory; =cpu (the default), core, "
                   "package, numa: a thread for each; =CPUS/CPUS:…: as these masks say");
     verb.add_flag("-z,--compress", options.compressed, "compress the records (zstd)");
     verb.add_option("--compression-level", options.level, "N: compress at this level: 1 (fast, as -z) to 22")
         ->type_name("")
-        ->check(CLI::Range(1, 22));
+        ->transform(whole_number_from(1, 22));
     verb.add_option("--max-size", options.largest, "SIZE: stop recording when the file has this size: 100M, 2G")
         ->type_name("");
     verb.add_flag(

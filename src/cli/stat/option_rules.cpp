@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/command/target_options.h"
+#include "cli/option_checks.h"
 #include "cli/stat/output/machine_table.h"
 
 namespace anyperf::cli::stat {
@@ -173,7 +174,7 @@ std::optional<CpuLevel> cpu_level_of(const Options& options) {
 void declare_output_options(CLI::App& verb, Options& options) {
     verb.add_option("--log-fd", options.log_fd, "N: write the results to this descriptor instead of standard error")
         ->type_name("")
-        ->check(CLI::Range(1, 1'000'000));
+        ->transform(whole_number_from(1, 1'000'000));
     verb.add_flag("--quiet", options.quiet, "print no results, only errors");
     verb.add_flag("--interval-clear", options.interval_clear, "with -I: clear the screen before each table");
     verb.add_flag("--summary", options.summary, "with -I: print the totals, too");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/command/target_options.h"
+#include "cli/option_checks.h"
 #include "host/hardware/cpus.h"
 #include "try.h"
 
@@ -102,14 +103,14 @@ void declare_options(CLI::App& verb, Options& options) {
                                     "CGROUPS: tasks of a cgroup: one for all events, or one for each"));
     verb.add_option("-I,--interval-print", options.interval_ms, "MS: print what was counted every MS milliseconds")
         ->type_name("")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000}));
+        ->transform(whole_number_from(std::int64_t{1}, std::int64_t{86'400'000}));
     verb.add_option("--interval-count", options.interval_count, "N: end after N intervals")
         ->type_name("")
-        ->check(CLI::Range(1, 1'000'000'000));
+        ->transform(whole_number_from(1, 1'000'000'000));
     verb.add_option("-r,--repeat", options.repeat,
                     "N: run the command N times: mean, deviation, median; 0: until Ctrl-C")
         ->type_name("")
-        ->check(CLI::Range(0, 1'000'000));
+        ->transform(whole_number_from(0, 1'000'000));
     verb.add_flag("-A,--no-aggr,--per-cpu", options.per_cpu, "a line for each CPU");
     verb.add_flag("-d,--detailed", options.detail, "count more events; -dd and -ddd still more");
     verb.add_flag("--csv", options.csv, "print fields separated by commas, in perf's order");
@@ -127,11 +128,11 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("--update-baseline", options.update_baseline, "write this run's report to the file of --baseline");
     verb.add_option("--timeout", options.timeout_ms, "MS: end the command and the counting after MS milliseconds")
         ->type_name("")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000'000}));
+        ->transform(whole_number_from(std::int64_t{1}, std::int64_t{86'400'000'000}));
     verb.add_option("-D,--delay", options.delay_ms,
                     "MS: start counting MS milliseconds after the start; -1: when --control or the program says so")
         ->type_name("")
-        ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
+        ->transform(whole_number_from(kDelayForever, std::int64_t{86'400'000}));
     verb.add_flag("-n,--null", options.no_events, "count no events, only measure the time");
     verb.add_flag("-B,--big-num,!--no-big-num", options.big_num, "use thousands separators in the table (default: on)");
     verb.add_flag("--all-user", options.all_user, "count every event in user mode only");

@@ -303,10 +303,10 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("-U,--hide_user_symbols", options.hide_user, "hide functions of programs");
     verb.add_option("-E,--entries", options.entries, "N: rows of a table that is printed (default: 20)")
         ->type_name("")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+        ->transform(whole_number_from(std::size_t{1}, std::size_t{1'000'000}));
     verb.add_option("--iterations", options.iterations, "N: print N tables, then end")
         ->type_name("")
-        ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
+        ->transform(whole_number_from(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
     verb.add_flag("-n,--show-nr-samples", options.sample_counts, "show the number of samples");
     verb.add_flag("--show-total-period", options.periods, "show the weight of each row");
     verb.add_option("--percent-limit", options.percent_limit, "PERCENT: leave out rows with a smaller share")

@@ -30,9 +30,7 @@ TEST(Separator, InsideTheCommandIsKept) {
     EXPECT_THAT(split({"--", "ls", "--", "x"}), ElementsAre("ls", "--", "x"));
 }
 
-TEST(Separator, AsAnOptionsValueIsKept) {
-    EXPECT_THAT(split({"-e", "--", "--", "ls"}), ElementsAre("-e", "--", "ls"));
-    EXPECT_THAT(split({"--event", "--", "--", "ls"}), ElementsAre("--event", "--", "ls"));
+TEST(Separator, AfterAnOptionsValueIsRemoved) {
     EXPECT_THAT(split({"-ae", "x", "--", "ls"}), ElementsAre("-ae", "x", "ls"));
 }
 
@@ -41,9 +39,13 @@ TEST(Separator, AfterAnAttachedValueIsRemoved) {
     EXPECT_THAT(split({"-ex", "--", "ls"}), ElementsAre("-ex", "ls"));
 }
 
-Words whole(const Words& words, bool runs_a_command = true) {
+/// How a verb takes the words after its options.
+enum class Takes { nothing, command, words_of_command };
+
+Result<Words> try_whole(const Words& words, Takes takes) {
     CLI::App verb{"", "record"};
     std::string text;
+    Words texts;
     bool flag = false;
     verb.add_option("-e,--event", text);
     verb.add_option("--comms", text);
@@ -51,8 +53,14 @@ Words whole(const Words& words, bool runs_a_command = true) {
     verb.add_flag("-a,--all", flag);
     verb.add_flag("-z,--compress", flag);
     verb.add_flag("--children,!--no-children", flag);
-    verb.prefix_command(runs_a_command);
+    verb.add_option("--two", texts)->expected(2);
+    verb.prefix_command(takes == Takes::command);
+    if (takes == Takes::words_of_command) verb.add_option("command", texts);
     return with_whole_names(verb, words);
+}
+
+Words whole(const Words& words, Takes takes = Takes::command) {
+    return try_whole(words, takes).value_or(Words{});
 }
 
 TEST(WholeNames, AreThoseOfTheOnlyOptionThatBeginsSo) {
@@ -71,7 +79,25 @@ TEST(WholeNames, AreNotThoseOfValuesOrOfTheCommand) {
 }
 
 TEST(WholeNames, FollowWordsOfVerbsWithoutACommand) {
-    EXPECT_THAT(whole({"x", "--comm", "y"}, false), ElementsAre("x", "--comms", "y"));
+    EXPECT_THAT(whole({"x", "--comm", "y"}, Takes::nothing), ElementsAre("x", "--comms", "y"));
+}
+
+TEST(WholeNames, AreNotThoseOfACommandThatIsAPositional) {
+    EXPECT_THAT(whole({"-a", "ls", "--comm"}, Takes::words_of_command), ElementsAre("-a", "ls", "--comm"));
+    EXPECT_THAT(whole({"--two", "x", "y", "--comm", "z"}, Takes::words_of_command),
+                ElementsAre("--two", "x", "y", "--comms", "z"));
+}
+
+TEST(Values, AreNotTheSeparator) {
+    for (const Words& words :
+         {Words{"-e", "--", "ls"}, Words{"--event", "--", "ls"}, Words{"-ae", "--", "ls"},
+          Words{"--event=", "--", "ls"}, Words{"--two", "--", "ls"}, Words{"--two", "x", "--", "ls"}}) {
+        const auto result = try_whole(words, Takes::command);
+        ASSERT_FALSE(result.has_value()) << words.front();
+        EXPECT_EQ(result.error().cause, "its value is missing: -- ends the options");
+    }
+    EXPECT_THAT(whole({"--event=--", "ls"}), ElementsAre("--event=--", "ls"));
+    EXPECT_THAT(whole({"-e", "x", "--", "--event", "--"}), ElementsAre("-e", "x", "--", "--event", "--"));
 }
 
 TEST(WholeNames, ALevelAfterTheLetterOfCompressionIsAnOption) {
