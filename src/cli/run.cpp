@@ -17,6 +17,7 @@
 #include "cli/command/command.h"
 #include "cli/command/command_words.h"
 #include "cli/machine_options.h"
+#include "cli/option_checks.h"
 #include "cli/run.h"
 #include "cli/schedules/difference.h"
 #include "cli/schedules/schedules.h"
@@ -47,7 +48,7 @@ Result<int> explain_difference(const Options& options, Output& out) {
         if (!(i == 0 ? first : second))
             return std::unexpected(Error{"cannot read " + options.logs[i], std::generic_category().message(errno),
                                          "make it with anyperf run --deterministic --log-schedule FILE"});
-    const auto difference = schedules::find_difference(first, second);
+    const auto difference = TRY(schedules::find_difference({first, options.logs[0]}, {second, options.logs[1]}));
     out.print(difference ? schedules::describe(*difference, options.logs[0], options.logs[1])
                          : "The schedules are equal.\n");
     return difference ? 1 : 0;
@@ -169,7 +170,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option("--schedules", options->schedules,
                     "N: with --deterministic, run N times in N orders, and report what differs")
         ->type_name("")
-        ->check(CLI::Range(2u, 1'000'000u))
+        ->transform(whole_number_from(2u, 1'000'000u))
         ->needs(deterministic)
         ->excludes(no_turns);
     verb.add_option("--explain-difference", options->logs, "A B: say where two logs of --log-schedule part")

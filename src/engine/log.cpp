@@ -145,7 +145,7 @@ void log_turn(const Thread& thread, std::uint64_t number) {
 void log_scheduled_call(const Call& call, std::string_view name, std::string_view path, long answer) {
     Line line = schedule_line(call.thread);
     add_call(line, call, name, answer);
-    if (!path.empty()) line.text(" \"").text(path).text("\"");
+    if (!path.empty()) line.text(" ").quoted(path);
     line.text(" at ").hex(call.next_rip);
     log_write(call.thread, line);
 }

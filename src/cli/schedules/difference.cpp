@@ -5,8 +5,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
 #include <map>
+#include <string_view>
+#include <system_error>
 #include <utility>
+
+#include "try.h"
 
 namespace anyperf::cli::schedules {
 
@@ -27,21 +35,63 @@ std::string event_of(const std::string& line) {
                        line.substr(thread_end + 1, count_end - thread_end - 1), line.substr(count_end + 1));
 }
 
+/// Removes a decimal number and the blank after it. False: the text does not begin so.
+bool take_number(std::string_view& text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.starts_with(' ')) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+/// Whether it is a line of a log: "THREAD INSTRUCTIONS WHAT" (engine/log.h).
+bool is_line_of_log(std::string_view line) {
+    const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
+    return take_number(line) && take_number(line) && !line.empty() && std::ranges::none_of(line, is_control);
+}
+
+constexpr std::size_t kLongestLine = 1024;  // of Line in engine/freestanding/text.h
+
+Error no_log(const Log& log, std::string cause) {
+    return {"cannot compare " + log.name, std::move(cause),
+            "make it with anyperf run --deterministic --log-schedule FILE"};
+}
+
+/// The next line of the log, which has this number; none at its end.
+Result<std::optional<std::string>> next_line(const Log& log, std::size_t number) {
+    std::array<char, kLongestLine + 1> buffer;
+    errno = 0;
+    log.text.getline(buffer.data(), buffer.size());
+    auto length = static_cast<std::size_t>(log.text.gcount());
+    if (length == 0 && errno != 0) return std::unexpected(no_log(log, std::generic_category().message(errno)));
+    if (length == 0 && number == 1) return std::unexpected(no_log(log, "it is empty"));
+    if (length == 0) return std::nullopt;
+    const bool is_whole = !log.text.fail();
+    if (is_whole && !log.text.eof()) --length;  // without the line end, which gcount() counts
+    std::string line{buffer.data(), length};
+    if (is_whole && is_line_of_log(line)) return line;
+    constexpr std::size_t kShown = 60;
+    return std::unexpected(
+        no_log(log, fmt::format("line {} is not a line of a schedule's log (THREAD INSTRUCTIONS WHAT): {}", number,
+                                line.substr(0, kShown))));
+}
+
 }  // namespace
 
-std::optional<Difference> find_difference(std::istream& first, std::istream& second) {
+Result<std::optional<Difference>> find_difference(const Log& first, const Log& second) {
     std::map<std::string, std::pair<std::size_t, std::string>> last;  // line of each thread
     for (std::size_t number = 1;; ++number) {
-        std::string one, other;
-        const bool has_one = static_cast<bool>(std::getline(first, one));
-        const bool has_other = static_cast<bool>(std::getline(second, other));
-        if (!has_one && !has_other) return std::nullopt;
-        if (has_one && has_other && one == other) {
-            last[thread_of(one)] = {number, one};
+        const auto one = TRY(next_line(first, number));
+        const auto other = TRY(next_line(second, number));
+        if (!one && !other) return std::nullopt;
+        if (one == other) {
+            last[thread_of(*one)] = {number, *one};
             continue;
         }
-        Difference difference{number, has_one ? one : "", has_other ? other : "", "", "", 0};
-        difference.thread = thread_of(has_one ? one : other);
+        Difference difference{number, one.value_or(""), other.value_or(""), "", "", 0};
+        difference.thread = thread_of(one ? *one : *other);
         if (const auto at = last.find(difference.thread); at != last.end())
             std::tie(difference.before_line, difference.before) = at->second;
         return difference;

@@ -5,7 +5,15 @@
 #include <optional>
 #include <string>
 
+#include "anyperf/error.h"
+
 namespace anyperf::cli::schedules {
+
+/// A log, and the name by which texts call it.
+struct Log {
+    std::istream& text;
+    std::string name;
+};
 
 /// The first line in which two logs differ. A text is empty if its log ends there.
 struct Difference {
@@ -16,8 +24,9 @@ struct Difference {
     std::size_t before_line = 0;
 };
 
-/// The first difference; none if the logs are equal.
-std::optional<Difference> find_difference(std::istream& first, std::istream& second);
+/// The first difference; none if the logs are equal. Error: up to there, one of them has a line that no log of a
+/// schedule has, or has no line at all.
+Result<std::optional<Difference>> find_difference(const Log& first, const Log& second);
 
 /// The difference as text of several lines, for people.
 std::string describe(const Difference& difference, const std::string& first_name, const std::string& second_name);

@@ -17,6 +17,22 @@ Line& Line::text(std::string_view piece) {
     return *this;
 }
 
+Line& Line::quoted(std::string_view piece) {
+    put('"');
+    for (const char c : piece) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= ' ' && byte != 0x7f) {
+            put(c);
+            continue;
+        }
+        text("\\x");
+        put(kDigits[byte >> 4]);
+        put(kDigits[byte & 15]);
+    }
+    put('"');
+    return *this;
+}
+
 Line& Line::decimal(std::int64_t value) {
     char digits[20];
     std::size_t count = 0;

@@ -11,6 +11,7 @@ namespace anyperf::engine {
 class Line {
   public:
     Line& text(std::string_view piece);
+    Line& quoted(std::string_view piece);  ///< in quotes; control characters as \xNN, so that a line remains one
     Line& decimal(std::int64_t value);
     Line& hex(std::uint64_t value);                            ///< 0x…
     Line& bytes(const std::uint8_t* data, std::size_t count);  ///< "48 8b 05"
