@@ -170,6 +170,27 @@ class BadInput(Bench):
             with self.subTest(text):
                 self.assert_refused(text, "not valid TOML")
 
+    def test_names_of_machines_are_checked_before_a_command_runs(self):
+        bench = '[[bench]]\nname = "a"\ncommand = "touch ran"\n'
+        self.assert_refused('cpu-model = "x86-64-v9"\n' + bench, "line 1, column 13", "'x86-64-v9' is not the name of a CPU model", "x86-64-v3")
+        self.assert_refused(bench + 'machine = "zen55"\n', "line 4, column 11", "'zen55' is not the name of a machine, nor a file", "did you mean 'zen5'")
+        self.file("machine.json", "{")
+        self.assert_refused(bench + 'machine = "machine.json"\n', "machine.json")
+        self.assertFalse(self.file("ran").exists())
+
+    def test_what_cannot_be_measured_loses_no_results(self):
+        self.toml('[[bench]]\nname = "a"\ncommand = "exit 0"\n[[bench]]\nname = "b"\ncommand = "ls"\nsetup = "echo wrong; exit 3"\n'
+                  '[[bench]]\nname = "c"\ncommand = "exit 0"\n')
+        result = self.bench("--report", "json=r.json", "--report", "junit=j.xml", "--baseline", "counts.json", "--update-baseline")
+        self.assertEqual(result.returncode, 125, result.stderr)
+        self.assertRegex(result.stdout, r"(?s) a +instructions:u.* c +instructions:u.* b: cannot measure 'b': its setup failed: ")
+        self.assertIn("3 benches: 1 not measured, 2 measured", result.stderr)
+        self.assertIn("anyperf: cannot measure 'b': its setup failed\n", result.stderr)
+        ends = [bench["end"] for bench in json.loads(self.file("r.json").read_text())["benches"]]
+        self.assertEqual(ends, ["measured", "not measured", "measured"])
+        self.assertEqual(ElementTree.parse(self.file("j.xml")).getroot().get("errors"), "1")
+        self.assertFalse(self.file("counts.json").exists())
+
     def test_what_cannot_be_measured_is_named(self):
         bench = '[[bench]]\nname = "a"\n'
         self.assert_refused(bench + 'command = ["./missing"]\n', "cannot measure 'a'", "./missing")

@@ -10,11 +10,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "broker/launch/run_options.h"
 #include "cli/bench/bench_file.h"
 #include "cli/bench/outcome.h"
 #include "cli/bench/reports.h"
+#include "cli/machine_options.h"
 #include "events/suggest/near_names.h"
+#include "pmu/cpu/cpu_models.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -73,9 +77,10 @@ Result<std::vector<GateReport>> wanted_reports(const Options& options, const std
     return wanted;
 }
 
-/// The status of the worst end: first what failed, then what cannot be judged, then what grew.
+/// The status of the worst end: first what could not be measured, then what failed, then what cannot be judged, then
+/// what grew.
 int exit_status_of(std::span<const Outcome> outcomes) {
-    constexpr std::array kWorstFirst{1, 4, 3};
+    constexpr std::array kWorstFirst{125, 1, 4, 3};
     for (const int status : kWorstFirst)
         if (std::ranges::any_of(outcomes, [&](const Outcome& each) { return exit_status_of(each.end) == status; }))
             return status;
@@ -92,6 +97,35 @@ int print_names(const std::vector<Bench>& benches, Output& output) {
     return 0;
 }
 
+/// The outcome of each bench, and why the first one of those that could not be measured was not.
+struct Measurements {
+    std::vector<Outcome> outcomes;
+    std::optional<Error> first_error;
+};
+
+Measurements measure_all(const std::vector<Bench>& benches, const std::vector<EarlierBench>& earlier,
+                         bool has_baseline) {
+    Measurements all;
+    for (const Bench& each : benches) {
+        auto measured = bench::measure(each);
+        all.outcomes.push_back(measured ? judge(each, *std::move(measured), find(earlier, each.name), has_baseline)
+                                        : not_measured(each, measured.error()));
+        if (!measured && !all.first_error) all.first_error = measured.error();
+    }
+    return all;
+}
+
+/// Checks before the first command runs that the machine of each bench can be read.
+Result<void> check_machines(const std::vector<Bench>& benches) {
+    for (const Bench& each : benches) {
+        MachineArguments arguments;
+        arguments.cpu_model = each.cpu_model;
+        arguments.machine = each.machine;
+        TRY(machine_options(arguments, pmu::CpuModel::host));
+    }
+    return {};
+}
+
 Result<int> run_bench(const Options& options, Output& output) {
     const bench::BenchFile file = TRY(bench::read_bench_file(options.file));
     const std::vector<Bench> benches = TRY(chosen(file.benches, options.filters));
@@ -100,6 +134,7 @@ Result<int> run_bench(const Options& options, Output& output) {
     if (options.update_baseline && path.empty())
         return std::unexpected(Error{"cannot update the baseline", "neither --baseline nor the file names one",
                                      "anyperf bench --update-baseline --baseline FILE"});
+    TRY(check_machines(benches));
     const std::vector<GateReport> wanted = TRY(wanted_reports(options, path));
     std::vector<EarlierBench> earlier;
     const bool has_baseline = !path.empty() && (!options.update_baseline || std::filesystem::exists(path));
@@ -107,13 +142,12 @@ Result<int> run_bench(const Options& options, Output& output) {
         earlier = TRY(bench::read_results(
             path, fmt::format("anyperf bench --update-baseline{}{} writes it",
                               options.baseline.empty() ? "" : " --baseline " + options.baseline, " " + options.file)));
-    std::vector<Outcome> outcomes;
-    outcomes.reserve(benches.size());
-    for (const Bench& each : benches)
-        outcomes.push_back(judge(each, TRY(bench::measure(each)), find(earlier, each.name), has_baseline));
+    const Measurements measured = measure_all(benches, earlier, has_baseline);
+    const std::vector<Outcome>& outcomes = measured.outcomes;
     output.print(options.json ? bench::to_json(outcomes) : bench::to_text(outcomes));
     for (const GateReport& report : wanted) TRY(bench::write_report(report, outcomes));
     if (!options.json) output.note(fmt::format("anyperf: {}\n", bench::summary(outcomes)));
+    if (measured.first_error) return std::unexpected(*measured.first_error);
     const int status = exit_status_of(outcomes);
     if (!options.update_baseline || status == exit_status_of(bench::End::failed)) return status;
     TRY(stat::write_baseline(path, bench::results_text(outcomes, earlier)));

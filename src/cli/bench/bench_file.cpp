@@ -18,6 +18,8 @@
 #include "cli/bench/toml_library.h"
 #include "cli/stat/gate/comparison.h"
 #include "events/suggest/near_names.h"
+#include "models/machines/presets.h"
+#include "pmu/cpu/cpu_models.h"
 #include "try.h"
 
 namespace anyperf::cli::bench {
@@ -184,17 +186,35 @@ Result<void> read_turns(const Place& place, const toml::node& node, Bench& bench
     return {};
 }
 
-Result<void> read_cpu_model(const Place& place, const toml::node& node, Bench& bench) {
-    bench.cpu_model = TRY(string_of(place, node, "cpu-model", "cpu-model = \"skl\""));
-    return {};
+/// The names in the rows of a table.
+std::vector<std::string> names_of(const auto& rows) {
+    std::vector<std::string> names;
+    for (const auto& row : rows) names.emplace_back(row.name);
+    return names;
 }
 
-/// A file of that name, relative to the bench file, is preferred to a preset. Any other word goes to --machine as it
-/// is.
+/// Error: the name is none of those that are known.
+Result<void> check_name(const Place& place, const toml::node& node, std::string_view what, const std::string& name,
+                        const std::vector<std::string>& known) {
+    if (std::ranges::find(known, name) != known.end()) return {};
+    const std::string near = events::did_you_mean(name, known);
+    return std::unexpected(bad_value(place, node, fmt::format("'{}' is not the name of {}", name, what),
+                                     near.empty() ? fmt::format("use one of: {}", fmt::join(known, ", ")) : near));
+}
+
+Result<void> read_cpu_model(const Place& place, const toml::node& node, Bench& bench) {
+    bench.cpu_model = TRY(string_of(place, node, "cpu-model", "cpu-model = \"skl\""));
+    return check_name(place, node, "a CPU model", bench.cpu_model, names_of(pmu::kCpuModels));
+}
+
+/// A file of that name, relative to the bench file, is preferred to a preset.
 Result<void> read_machine(const Place& place, const toml::node& node, Bench& bench) {
     bench.machine = TRY(string_of(place, node, "machine", "machine = \"zen4\""));
-    if (const std::string file = absolute(place, bench.machine); std::filesystem::exists(file)) bench.machine = file;
-    return {};
+    if (const std::string file = absolute(place, bench.machine); std::filesystem::exists(file)) {
+        bench.machine = file;
+        return {};
+    }
+    return check_name(place, node, "a machine, nor a file", bench.machine, names_of(models::presets()));
 }
 
 struct Key {

@@ -28,13 +28,14 @@ struct EndRow {
     std::string_view name;
     int exit_status;
 };
-constexpr std::array<EndRow, 7> kEnds{{{"measured", 0},
+constexpr std::array<EndRow, 8> kEnds{{{"measured", 0},
                                        {"new", 0},
                                        {"passed", 0},
                                        {"above its limit", 3},
                                        {"not comparable", 4},
                                        {"not repeatable", 4},
-                                       {"failed", 1}}};
+                                       {"failed", 1},
+                                       {"not measured", 125}}};
 
 /// The user's limits. Without any, counts that repeat may not grow at all.
 std::vector<stat::Gate> limits_of(const Bench& bench, const Measured& measured) {
@@ -88,6 +89,15 @@ Outcome judge(const Bench& bench, Measured measured, const EarlierBench* earlier
     outcome.gate = stat::check_gate(earlier->counts, now.counts.events, &now.counts.identity, limits_of(bench, now));
     outcome.end = end_of(outcome.gate);
     outcome.line = stat::verdict_line(outcome.gate);
+    return outcome;
+}
+
+Outcome not_measured(const Bench& bench, const Error& error) {
+    Outcome outcome;
+    outcome.measured.name = bench.name;
+    outcome.measured.exit_status = error.exit_status;
+    outcome.end = End::not_measured;
+    outcome.line = fmt::format("{}{}{}", error.what, error.cause.empty() ? "" : ": ", error.cause);
     return outcome;
 }
 

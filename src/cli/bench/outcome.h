@@ -1,8 +1,9 @@
 // outcome.h: how a bench's counts compare with those of the baseline, and the file that has the counts of all benches.
 //
 // A bench has one of these ends. The exit status of `anyperf bench` is that of the worst, in this order. With
-// --update-baseline it is 0, unless a command failed.
+// --update-baseline it is 0, unless a command failed or was not measured.
 //
+//   not_measured  125  its set-up failed, or it cannot be run or counted; the other benches are measured all the same
 //   failed          1  the command's exit status was not 0
 //   not_repeatable  4  its counts differ between runs, and no limit allows for that
 //   not_comparable  4  the runs differ in more than the program, or a limit's event was not counted in both
@@ -20,7 +21,7 @@
 
 namespace anyperf::cli::bench {
 
-enum class End { measured, added, passed, above, not_comparable, not_repeatable, failed };
+enum class End { measured, added, passed, above, not_comparable, not_repeatable, failed, not_measured };
 
 struct Outcome {
     Measured measured;
@@ -40,9 +41,12 @@ struct EarlierBench {
 /// is a baseline.
 Outcome judge(const Bench& bench, Measured measured, const EarlierBench* earlier, bool has_baseline);
 
+/// The outcome of a bench that measure() has refused.
+Outcome not_measured(const Bench& bench, const Error& error);
+
 /// The words of reports for an end: "passed", "above its limit", …; `added` is "new".
 std::string_view name_of(End end);
-/// 0, 1, 3 or 4, as in the list above.
+/// 0, 1, 3, 4 or 125, as in the list above.
 int exit_status_of(End end);
 
 /// Reads the file that --update-baseline writes. Error: it cannot be read, or is not such a file; `fix` becomes the fix

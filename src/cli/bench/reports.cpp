@@ -156,8 +156,8 @@ std::string to_json(std::span<const Outcome> outcomes) {
 std::string summary(std::span<const Outcome> outcomes) {
     std::string text = fmt::format("{} {}", outcomes.size(), outcomes.size() == 1 ? "bench" : "benches");
     const char* separator = ": ";
-    for (const End end :
-         {End::failed, End::not_repeatable, End::not_comparable, End::above, End::passed, End::added, End::measured}) {
+    for (const End end : {End::not_measured, End::failed, End::not_repeatable, End::not_comparable, End::above,
+                          End::passed, End::added, End::measured}) {
         const auto count = std::ranges::count(outcomes, end, &Outcome::end);
         if (count == 0) continue;
         text += fmt::format("{}{} {}", separator, count, name_of(end));

@@ -59,7 +59,7 @@ GateResult check_gate(const Baseline& earlier, std::span<const BaselineValue> no
         result.obstacles = obstacles(earlier.identity, *identity);
         result.remarks = remarks(earlier.identity, *identity);
     }
-    if (result.gates.empty()) return result;
+    if (result.gates.empty() && result.obstacles.empty()) return result;
     if (!result.obstacles.empty() || !result.comparison.unmeasured.empty())
         result.verdict = Verdict::not_comparable;
     else
