@@ -304,15 +304,16 @@ std::uint64_t draw(Turns& turns) {
     return turns.random * 0x2545f4914f6cdd1dull;
 }
 
-// Threads that meet often would have one order for every seed if all turns were long, so each eighth is short. With
-// priorities the lengths and shares are those that rr's authors found to show the most races (chaos mode,
-// Scheduler.cc).
+// Threads that meet often would have one order for every seed if all turns were long, so one in eight is short: by
+// chance, since every eighth turn of four or eight threads would be the same one's. With priorities the lengths and
+// shares are those that rr's authors found to show the most races (chaos mode, Scheduler.cc).
 //
 // A thread that only computes has longer turns after a while: a turn of four million instructions is a quarter of a
 // millisecond of a fast CPU, and a switch costs some 15 us with what it evicts.
 std::uint64_t draw_length(Engine& engine, const TurnSlot& slot) {
     constexpr std::uint64_t kMean = 4'000'000;
     constexpr std::uint64_t kShort = 20'000;
+    constexpr unsigned kShortBits = 61;
     constexpr std::uint32_t kTurnsPerDoubling = 16;
     constexpr std::uint32_t kMostDoubled = 2;
     Turns& turns = *engine.turns;

@@ -8,7 +8,7 @@
 //
 // The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
 // gives the turn away in three cases: when it would wait, when its turn is used up, and when it ends. A turn has
-// about four million instructions, up to 16 million where a thread only computes, and each eighth turn is short; the
+// about four million instructions, up to 16 million where a thread only computes, and one in eight is short; the
 // run's order determines the number, and what the thread has executed decides the exact place (turn_length.h). The next
 // turn goes to the thread that has been ready for the longest time. The state of all threads is in the run memory
 // (run/turns.h). The thread that has the turn changes it without a lock, and gives the turn by a store to a word on
