@@ -101,6 +101,8 @@ struct alignas(256) TurnSlot {
     std::uint32_t is_low;       ///< with RunHeader::has_priorities: there are times in which others come first
     std::uint32_t asleep;       ///< it sleeps on `turn`, or is about to: who writes that word wakes it
     std::uint32_t used_up;      ///< how many turns it has used up one after another, without waiting
+    std::int32_t parent_pid;    ///< the kernel's id of the process that has made its process; 0: none of the run
+    std::int32_t forked_by;     ///< the shown id of the thread that has: the kernel sends SIGCHLD to it if it can
     std::uint64_t last_end;     ///< where the last of them has ended
     std::uint64_t blocked;      ///< its signal mask when it gave its turn away
     std::uint64_t caught;       ///< signals for which its process has a handler

@@ -322,7 +322,7 @@ std::uint64_t draw_length(Engine& engine, const TurnSlot& slot) {
         const std::uint64_t kind = draw(turns) % 10;
         if (kind < 2) return 1 + random % (kind == 0 ? 100 : 10'000);
     }
-    if (turns.turns % 8 == 0) return 1 + random % kShort;
+    if (random >> kShortBits == 0) return 1 + random % kShort;
     const std::uint32_t doubled = std::min(slot.used_up / kTurnsPerDoubling, kMostDoubled);
     return (kMean / 2 + random % kMean) << doubled;
 }
@@ -476,6 +476,11 @@ void check_holder(Engine& engine, std::uint32_t self, HolderWatch& watch) {
     const bool gone = slot.tid != 0 && run::yield_and_check_gone(slot.tid);
     if (!gone && (slot.holds_on != 0 || !is_stuck(slot, watch))) return;
     if (!take_turn_from(turns, holder, self)) return;
+    // Meanwhile the turn may have come to another thread that has got the slot of one that ended. It gets it back.
+    if (__atomic_load_n(&turns.turns, __ATOMIC_SEQ_CST) != given) {
+        take_turn_from(turns, self, holder);
+        return;
+    }
     __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
     store_state(slot, TurnState::outside);
     if (gone) {

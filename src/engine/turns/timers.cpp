@@ -59,6 +59,7 @@ void send(Thread& thread, const Timer& timer) {
     const std::int32_t pid = slot_of(thread).pid;
     const auto process = static_cast<std::uint64_t>(pid);
     const auto signal = static_cast<std::uint64_t>(timer.signal);
+    expect_signal(thread, pid, timer.thread, timer.signal);
     if (timer.thread != 0)
         kernel_call(__NR_rt_tgsigqueueinfo, process, static_cast<std::uint64_t>(timer.thread), signal,
                     address_of(&info));

@@ -161,7 +161,7 @@ void await_turn(Thread& thread, const Wait* wait) {
     }
 }
 
-/// Updates what other threads must know to send signals to this one (note_signal()).
+/// Updates what other threads must know to send signals to this one (sent_signals.h).
 void publish_signals(Thread& thread) {
     TurnSlot& slot = slot_of(thread);
     slot.blocked = thread.signals->mask;
@@ -308,6 +308,8 @@ std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool o
     slot.vfork_parent = vforked ? thread.turn_slot : 0;
     slot.shown_tid = new_shown_id(turns, 0);
     slot.shown_pid = own_process ? slot.shown_tid : slot_of(thread).shown_pid;
+    slot.parent_pid = own_process ? slot_of(thread).pid : slot_of(thread).parent_pid;
+    slot.forked_by = own_process ? slot_of(thread).shown_tid : slot_of(thread).forked_by;
     slot.affinity = slot_of(thread).affinity;
     slot.is_low = draw_priority(*thread.engine, false);
     if (!own_process) slot.timer = slot_of(thread).timer, slot.alarm = slot_of(thread).alarm;
@@ -389,7 +391,7 @@ void end_process(Thread& thread) {
     });
     const auto parent = static_cast<std::int32_t>(kernel_call(__NR_getppid));
     wake_parent(engine, parent);
-    note_signal(thread, parent, 0, kChildSignal);
+    expect_signal(thread, parent, 0, kChildSignal, slot_of(thread).forked_by);
     wake_descriptors(engine, 0);
     leave(thread, true);
 }

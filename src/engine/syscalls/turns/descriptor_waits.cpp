@@ -37,7 +37,7 @@ constexpr std::uint64_t kNoWait = 8;          // RWF_NOWAIT
 
 bool watch_descriptor(void* context, int milliseconds) {
     const auto& polled = *static_cast<const PolledDescriptors*>(context);
-    return kernel_call(__NR_poll, polled.place, polled.count, static_cast<std::uint64_t>(milliseconds)) != 0;
+    return ends_watch(kernel_call(__NR_poll, polled.place, polled.count, static_cast<std::uint64_t>(milliseconds)));
 }
 
 bool is_ready(Thread& thread, pollfd& about) {

@@ -22,6 +22,13 @@ struct File {
 
 File file_of(const Thread& thread, std::uint64_t fd);
 
+/// Whether the answer of a poll(2) ends a wait in the kernel (turns::Wait::watch). A signal does not: it may be the
+/// engine's own, by which a thread learns that it has got the turn, and it may come late. If it is the application's,
+/// the wait is ended because it is pending.
+inline bool ends_watch(long answer) {
+    return answer != 0 && answer != -EINTR;
+}
+
 /// Makes a call that does not wait, again if a signal interrupts it all the same, as poll(2) with a timeout of 0 is:
 /// the engine keeps the signal, which the next wait will find.
 template <class... Arguments>

@@ -82,7 +82,7 @@ long attempt_poll(const Trial& trial) {
 
 bool watch_poll(void* context, int milliseconds) {
     const auto& polled = *static_cast<const PolledDescriptors*>(context);
-    return kernel_call(__NR_poll, polled.place, polled.count, static_cast<std::uint64_t>(milliseconds)) != 0;
+    return ends_watch(kernel_call(__NR_poll, polled.place, polled.count, static_cast<std::uint64_t>(milliseconds)));
 }
 
 /// Sets `outside` and `pipe` by the descriptors of poll(2).
@@ -162,7 +162,7 @@ long select_for(const Selection& selection, long ms) {
 }
 
 bool watch_select(void* context, int milliseconds) {
-    return select_for(*static_cast<const Selection*>(context), milliseconds) != 0;
+    return ends_watch(select_for(*static_cast<const Selection*>(context), milliseconds));
 }
 
 bool selects_outside(const Selection& selection) {
@@ -228,7 +228,7 @@ long attempt_epoll(const Trial& trial) {
 
 bool watch_epoll(void* context, int milliseconds) {
     pollfd about{static_cast<int>(static_cast<const PolledDescriptors*>(context)->place), POLLIN, 0};
-    return kernel_call(__NR_poll, address_of(&about), 1, static_cast<std::uint64_t>(milliseconds)) != 0;
+    return ends_watch(kernel_call(__NR_poll, address_of(&about), 1, static_cast<std::uint64_t>(milliseconds)));
 }
 
 }  // namespace

@@ -78,6 +78,20 @@ bool is_in_group(std::int32_t group, std::int32_t pid) {
     return kernel_call(__NR_getpgid, static_cast<std::uint64_t>(pid)) == wanted;
 }
 
+/// Calls `function` with each process of the run that gets the signal.
+template <class Function>
+void for_each_process(const Call& call, const Sending& sending, Function function) {
+    if (sending.signal < 1 || sending.signal > kSignals) return;
+    if (sending.pid > 0) return function(sending.pid);
+    const run::Turns& all = *call.engine.turns;
+    for (std::uint32_t i = 1; i <= all.slots_used && i <= run::kTurnSlots; ++i) {
+        const run::TurnSlot& slot = all.slot[i];
+        if (slot.state != static_cast<std::uint32_t>(run::TurnState::free) && slot.tid == slot.pid &&
+            is_in_group(sending.pid, slot.pid))
+            function(slot.pid);
+    }
+}
+
 /// The signals that end the process where they are not blocked.
 std::uint64_t ending_by_default(const SignalState& signals) {
     return ~(signals.actions->caught() | signals.actions->ignored() | kIgnoredByDefault | kStoppingByDefault);
@@ -161,7 +175,10 @@ bool rt_sigtimedwait(Call& call, long& answer) {
 }
 
 bool send_signal(Call& call, long&) {
-    if (ends_own_process(call.thread, sending_of(call))) end_by_signal(call);
+    const Sending sending = sending_of(call);
+    if (ends_own_process(call.thread, sending)) end_by_signal(call);
+    for_each_process(call, sending,
+                     [&](std::int32_t pid) { turns::expect_signal(call.thread, pid, sending.tid, sending.signal); });
     return false;
 }
 
@@ -184,15 +201,8 @@ bool rt_sigprocmask(Call& call, long&) {
 
 void after_signal(Call& call, long) {
     const Sending sending = sending_of(call);
-    if (sending.signal < 1 || sending.signal > kSignals) return;
-    if (sending.pid > 0) return turns::note_signal(call.thread, sending.pid, sending.tid, sending.signal);
-    const run::Turns& all = *call.engine.turns;
-    for (std::uint32_t i = 1; i <= all.slots_used && i <= run::kTurnSlots; ++i) {
-        const run::TurnSlot& slot = all.slot[i];
-        if (slot.state != static_cast<std::uint32_t>(run::TurnState::free) && slot.tid == slot.pid &&
-            is_in_group(sending.pid, slot.pid))
-            turns::note_signal(call.thread, slot.pid, 0, sending.signal);
-    }
+    for_each_process(call, sending,
+                     [&](std::int32_t pid) { turns::note_signal(call.thread, pid, sending.tid, sending.signal); });
 }
 
 }  // namespace anyperf::engine::turn_calls
