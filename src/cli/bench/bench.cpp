@@ -108,9 +108,12 @@ Measurements measure_all(const std::vector<Bench>& benches, const std::vector<Ea
     Measurements all;
     for (const Bench& each : benches) {
         auto measured = bench::measure(each);
-        all.outcomes.push_back(measured ? judge(each, *std::move(measured), find(earlier, each.name), has_baseline)
-                                        : not_measured(each, measured.error()));
-        if (!measured && !all.first_error) all.first_error = measured.error();
+        if (measured) {
+            all.outcomes.push_back(judge(each, *std::move(measured), find(earlier, each.name), has_baseline));
+            continue;
+        }
+        all.outcomes.push_back(not_measured(each, measured.error()));
+        if (!all.first_error) all.first_error = measured.error();
     }
     return all;
 }

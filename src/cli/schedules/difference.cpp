@@ -49,7 +49,9 @@ bool take_number(std::string_view& text) {
 /// Whether it is a line of a log: "THREAD INSTRUCTIONS WHAT" (engine/log.h).
 bool is_line_of_log(std::string_view line) {
     const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
-    return take_number(line) && take_number(line) && !line.empty() && std::ranges::none_of(line, is_control);
+    for (int i = 0; i < 2; ++i)
+        if (!take_number(line)) return false;
+    return !line.empty() && std::ranges::none_of(line, is_control);
 }
 
 constexpr std::size_t kLongestLine = 1024;  // of Line in engine/freestanding/text.h
