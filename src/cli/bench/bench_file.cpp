@@ -193,7 +193,7 @@ std::vector<std::string> names_of(const auto& rows) {
     return names;
 }
 
-/// Error: the name is none of those that are known.
+/// Error: `name` is not in `known`.
 Result<void> check_name(const Place& place, const toml::node& node, std::string_view what, const std::string& name,
                         const std::vector<std::string>& known) {
     if (std::ranges::find(known, name) != known.end()) return {};

@@ -17,7 +17,7 @@ bool takes_value(const CLI::App& verb, const std::string& name) {
     return option != nullptr && option->get_items_expected_max() > 0;
 }
 
-/// The option of `word` whose value is the next word; null if there is none. "--name=value" and "-nvalue" are one word,
+/// The option in `word` whose value is the next word; null if it has none. "--name=value" and "-nvalue" are one word,
 /// "--name=" is not. In a cluster of short options ("-ae x") the first option that takes a value takes the rest of the
 /// word, or the next word if nothing is left.
 const CLI::Option* option_before_value(const CLI::App& verb, const std::string& word) {
@@ -37,8 +37,8 @@ std::size_t words_of_option(const CLI::App& verb, const std::string& word) {
     return option == nullptr ? 1 : 1 + static_cast<std::size_t>(std::max(option->get_items_expected_min(), 1));
 }
 
-/// Error: a `--` stands where the option args[at] needs a value. CLI11 would take it for the value, and then the words
-/// of the command for options.
+/// Error: the option args[at] needs a value, and a `--` follows. CLI11 would take that for the value, and then the
+/// words of the command for options.
 Result<void> check_values(const CLI::App& verb, const std::vector<std::string>& args, std::size_t at) {
     const CLI::Option* const option = option_before_value(verb, args[at]);
     if (option == nullptr) return {};

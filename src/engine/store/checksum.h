@@ -1,6 +1,5 @@
-// checksum.h: a hash of bytes that finds accidental damage and tells pages of code apart. It does not
-// protect against forged files: a process that can write to the store can run code as its user anyway
-// (docs/security.md).
+// checksum.h: a hash of bytes that finds accidental damage and tells pieces of code apart. It does not protect against
+// forged files: a process that can write to the store can run code as its user anyway (docs/security.md).
 #pragma once
 
 #include <cstddef>

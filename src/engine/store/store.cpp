@@ -139,7 +139,7 @@ void Store::open(StoredMapping& mapping) {
     mapping.file_bytes = {};
 }
 
-/// Whether [start, end) is code of the mapping that the range is of, which nobody may write.
+/// Whether [start, end) is code of the same mapping as `range`, and the program can write none of it.
 bool Store::is_in_mapping(const Cache& cache, const ExecutableRange& range, std::uint64_t start, std::uint64_t end) {
     if (start >= range.start && end <= range.end) return true;
     const ExecutableRange* const other = cache.executable.find(start);

@@ -4,7 +4,7 @@
 //     ENGINE  "anyperf-engine"  START_ARGUMENT  PROGRAM_PATH  the program's arguments
 //
 // START_ARGUMENT (start_argument.h) carries what survives the exec: the descriptors, the process's record, the thread
-// page, what the kernel does not know of the blocked and ignored signals. The engine's descriptors lose their
+// page, the ignored signals, and what the kernel does not know of the blocked ones. The engine's descriptors lose their
 // close-on-exec flag for the call.
 //
 // The kernel would accept the engine whatever the program is. So all that it would refuse in the program is checked
