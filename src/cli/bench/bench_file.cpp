@@ -189,6 +189,7 @@ Result<void> read_turns(const Place& place, const toml::node& node, Bench& bench
 /// The names in the rows of a table.
 std::vector<std::string> names_of(const auto& rows) {
     std::vector<std::string> names;
+    names.reserve(rows.size());
     for (const auto& row : rows) names.emplace_back(row.name);
     return names;
 }
