@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the sources of a build directory, except those that have passed before with the same text.
 
-tidy.py BUILD_DIRECTORY [--since REVISION]: all sources, or those that changed since the revision: the largest changes
-first, and no more than a test run has time for. Exits with 1 if anything was found.
+tidy.py BUILD_DIRECTORY [--since REVISION [--most N]]: all sources, or those that changed since the revision: the largest
+changes first, and no more than N, by default as many as a test run has time for. Exits with 1 if anything was found.
 """
+import argparse
 import hashlib
 import json
 import os
@@ -62,13 +63,18 @@ def changed_since(revision):
 
 
 def main():
-    build = (ROOT / sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", metavar="BUILD_DIRECTORY")
+    parser.add_argument("--since", metavar="REVISION")
+    parser.add_argument("--most", metavar="N", type=int, default=MOST_OF_A_CHANGE)
+    options = parser.parse_args()
+    build = (ROOT / options.build).resolve()
     passed = build / "tidy-passed"
     passed.mkdir(exist_ok=True)
     entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
                if not entry["file"].startswith(str(build)) and entry["file"].endswith(".cpp")]
-    if sys.argv[2:3] == ["--since"]:
-        wanted = changed_since(sys.argv[3])[:MOST_OF_A_CHANGE]
+    if options.since:
+        wanted = changed_since(options.since)[:options.most]
         entries = [entry for entry in entries if entry["file"] in wanted]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         findings = [found for found in pool.map(lambda entry: check(entry, passed), entries) if found]
