@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unittest
 
+from perf_recording import perf_record
 from program import ANYPERF, Case
 from report_test import run
 
@@ -39,11 +40,7 @@ class Annotate(Case):
     def record(self, *options, events=("-e", "cpu-clock:u")):
         source = self.file("program.c", PROGRAM)
         subprocess.run(["cc", "-O2", *options, "-o", self.program, source], check=True, timeout=60)
-        path = self.file("perf.data")
-        result = run("perf", "record", "-q", "-F", "2000", *events, "-o", path, "--", self.program)
-        if not path.exists() or path.stat().st_size == 0:
-            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
-        return path
+        return perf_record(self, self.file("perf.data"), "-F", "2000", *events, command=[self.program])
 
     def annotate(self, *words):
         """Without perf's copies of recorded files, which are in the home directory."""

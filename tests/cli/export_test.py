@@ -11,6 +11,7 @@ import subprocess
 import unittest
 import zlib
 
+from perf_recording import perf_record
 from program import ANYPERF, Case
 from report_test import LOAD, run
 
@@ -58,13 +59,7 @@ def packed(data):
 
 class Export(Case):
     def record(self, *options):
-        if not shutil.which("perf"):
-            self.skipTest("perf is not installed")
-        path = self.file("perf.data")
-        result = run("perf", "record", "-q", "-F", "1000", *options, "-o", path, "--", "sh", "-c", LOAD)
-        if not path.exists() or path.stat().st_size == 0:
-            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
-        return path
+        return perf_record(self, self.file("perf.data"), "-F", "1000", *options, command=["sh", "-c", LOAD])
 
     def export(self, path, form, *options):
         result = run(ANYPERF, "export", "-i", path, "-f", form, *options)

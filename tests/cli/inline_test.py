@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import unittest
 
+from perf_recording import perf_record
 from program import ANYPERF, Case
 from report_test import run
 
@@ -50,11 +51,7 @@ class Inline(Case):
         subprocess.run(["c++", "-O2", "-g", *options, "-o", self.program, source], check=True, timeout=60)
 
     def record(self, *options):
-        path = self.file("perf.data")
-        result = run("perf", "record", "-q", "-F", "1000", "-e", "cpu-clock:u", *options, "-o", path, "--", self.program)
-        if not path.exists() or path.stat().st_size == 0:
-            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
-        return path
+        return perf_record(self, self.file("perf.data"), "-F", "1000", "-e", "cpu-clock:u", *options, command=[self.program])
 
     def stacks(self, *words):
         """The frames of each sample: (address, name, line)."""

@@ -8,6 +8,7 @@ import unittest
 import made_file
 from made_file import CALLCHAIN, ID, IP, KERNEL, PERIOD, REGS_USER, STACK_USER, TID, TIME, MadeFile
 from made_recording import absent_pid
+from perf_recording import perf_record
 from program import ANYPERF, Case
 
 CONTEXT_USER = (1 << 64) - 512
@@ -169,11 +170,8 @@ class Directories(OtherWriters):
     def test_those_of_perf_have_perfs_samples(self):
         for options in ([], ["-z"]):
             recording = self.file(f"perf{len(options)}.data")
-            command = ["perf", "record", "-q", "--threads", *options, "-g", "-e", "cpu-clock", "-F", "5000", "-o", recording, "--",
-                       "sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done & j=0; while [ $j -lt 30000 ]; do j=$((j+1)); done; wait"]
-            made = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-            if made.returncode != 0:
-                self.skipTest(f"perf cannot record: {made.stderr}")
+            loops = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done & j=0; while [ $j -lt 30000 ]; do j=$((j+1)); done; wait"
+            perf_record(self, recording, "--threads", *options, "-g", "-e", "cpu-clock", "-F", "5000", command=["sh", "-c", loops])
             self.recording = recording
             fields = "comm,tid,time,event,ip"
             theirs = subprocess.run(["perf", "script", "-i", recording, "-F", fields], capture_output=True, text=True, timeout=60, check=True)

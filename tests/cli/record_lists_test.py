@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
+from perf_recording import perf_record
 from program import ANYPERF, Case
 
 # Threads, forks, forks of forks, execs and maps over maps. Names of threads change.
@@ -57,6 +58,8 @@ class RecordLists(Case):
 
     def record(self, *options, recorder=("perf",)):
         path = self.file("data")
+        if recorder == ("perf",):
+            return perf_record(self, path, "-e", "cpu-clock:u", *options, command=[self.program])
         subprocess.run([*recorder, "record", "-q", "-o", path, "-e", "cpu-clock:u", *options, "--", self.program], check=True, timeout=60,
                        capture_output=True, stdin=subprocess.DEVNULL)
         return path

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import made_accesses
+from perf_recording import SMALL_RINGS, perf_record
 from program import ANYPERF, Case
 
 # Forks, execs, threads (sort), C++ names (the compiler), and calls of the kernel.
@@ -45,14 +46,7 @@ def our_rows(result):
 
 class Report(Case):
     def record(self, *options, name="perf.data", command=LOAD):
-        if not shutil.which("perf"):
-            self.skipTest("perf is not installed")
-        path = self.file(name)
-        words = ["perf", "record", "-q", "-F", "2000", *options, "-o", path, "--", "sh", "-c", command]
-        result = run(*words)
-        if not path.exists() or path.stat().st_size == 0:
-            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
-        return path
+        return perf_record(self, self.file(name), "-F", "2000", *options, command=["sh", "-c", command])
 
     def assert_agrees(self, path):
         perf, ours = perf_rows(path), our_rows(report("-i", path, "--json"))
@@ -101,7 +95,7 @@ class Report(Case):
     def test_pipe_mode_agrees_from_a_file_and_from_standard_input(self):
         path = self.record("-e", "cpu-clock:u", "-g")
         with self.file("pipe.data").open("wb") as pipe:
-            subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-g", "-o", "-", "--", "sh", "-c", f"({LOAD}) >/dev/null"],
+            subprocess.run(["perf", "record", "-q", *SMALL_RINGS, "-e", "cpu-clock:u", "-g", "-o", "-", "--", "sh", "-c", f"({LOAD}) >/dev/null"],
                            stdout=pipe, stderr=subprocess.DEVNULL, timeout=100, check=False)
         path = self.file("pipe.data")
         self.assert_agrees(path)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import unittest
 
+from perf_recording import perf_record
 from program import ANYPERF, Case
 from report_test import LOAD, SEPARATOR, run
 
@@ -79,13 +80,7 @@ def busiest(path):
 
 class Recorded(Case):
     def record(self, *options, command=LOAD):
-        if not shutil.which("perf"):
-            self.skipTest("perf is not installed")
-        path = self.file("perf.data")
-        result = run("perf", "record", "-q", "-F", "1000", *options, "-o", path, "--", "sh", "-c", command)
-        if not path.exists() or path.stat().st_size == 0:
-            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
-        return path
+        return perf_record(self, self.file("perf.data"), "-F", "1000", *options, command=["sh", "-c", command])
 
 
 class Report(Recorded):

@@ -6,6 +6,7 @@ import unittest
 
 import made_accesses
 import made_tracepoints
+from perf_recording import perf_record
 from program import ANYPERF, Case
 from report_test import LOAD, run
 
@@ -38,13 +39,7 @@ def lines(*words, **options):
 
 class Script(Case):
     def record(self, *options, command=LOAD):
-        if not shutil.which("perf"):
-            self.skipTest("perf is not installed")
-        path = self.file("perf.data")
-        result = run("perf", "record", "-q", "-F", "2000", *options, "-o", path, "--", "sh", "-c", str(command))
-        if not path.exists() or path.stat().st_size == 0:
-            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
-        return path
+        return perf_record(self, self.file("perf.data"), "-F", "2000", *options, command=["sh", "-c", str(command)])
 
     def assert_agrees(self, path, *options):
         perf = lines("perf", "script", "--no-inline", "-i", path, *options)
