@@ -146,7 +146,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
     // for years.
     CLI::Option* const epoch =
         verb.add_option("--epoch", arguments.epoch,
-                        "SECONDS: with --deterministic, the time of day at the start, since 1970 (default: 2026-01-01)")
+                        "SECONDS: with --deterministic, the time of day at the start, since 1970 (default: 2026-12-01)")
             ->type_name("")
             ->transform(whole_number_from(std::uint64_t{0}, std::uint64_t{1} << 33))
             ->needs(deterministic);

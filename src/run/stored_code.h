@@ -19,9 +19,9 @@ struct StoredCodeKey {
     std::uint8_t budgeted;
     std::uint8_t isa;       ///< of the presented CPU: the level, and 128 if it has others (decode/isa.h)
     std::int8_t heat;       ///< what each execution of a block that may begin a trace adds to its word; 0: no traces
-    std::uint8_t unused;    ///< with the last: no padding, because the key is compared and hashed by its bytes
+    std::uint8_t emulated;  ///< bit 0: rdtsc, rdrand and the like, of a deterministic run; bit 1: rdtscp
     std::uint32_t machine;  ///< checksum of the modelled machine, if the code counts cycles; else 0
-    std::uint32_t unused_too;
+    std::uint32_t unused;   ///< no padding, because the key is compared and hashed by its bytes
     // The translated file (stat(2)).
     std::uint64_t device;
     std::uint64_t inode;

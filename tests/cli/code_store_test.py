@@ -69,6 +69,53 @@ class CodeStore(unittest.TestCase):
                 self.assertEqual(runs, [without] * 3)
         self.assertGreater(len(self.files()), 30)
 
+    def repeatable(self, *words, options=()):
+        """Output, status and each thread's counts of a deterministic run."""
+        file = self.directory / "counts"
+        ran = self.run_command(*words, options=("--deterministic", "--count", f"--count-to={file}", *options))
+        threads = [(process["comm"], thread["comm"], thread["counts"])
+                   for process in json.loads(file.read_text())["processes"] for thread in process["threads"]]
+        return ran.stdout, ran.returncode, threads
+
+    def test_deterministic_runs_are_the_same_cold_warm_and_without(self):
+        # What they print has addresses, descriptors, times and random bytes in it.
+        shell = """cat /proc/self/maps; ls -l /proc/self/fd; stat -c '%i %y' /bin/sh . ; date +%N; echo $$ | cat
+            for word in 1 2 3; do (exec /bin/echo $word) & done; wait"""
+        python = """if 1:
+            import os, sys, tempfile, threading, time
+            threads = [threading.Thread(target=lambda n=n: print(n, sum(range(n * 20000)), time.monotonic_ns())) for n in range(4)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            if os.fork() == 0: os._exit(print(os.getpid(), id(sys), os.urandom(4), os.open('/', 0), flush=True) or 0)
+            print(os.wait(), tempfile.mktemp())"""
+        clocks = self.built("""
+            #include <stdio.h>
+            #include <x86intrin.h>
+            int main(void) { unsigned of; unsigned long long first = __rdtsc(); printf("%llu %llu\\n", first, __rdtscp(&of) - first); }""")
+        for words in (["/bin/sh", "-c", shell], ["/usr/bin/python3", "-c", python], ["/usr/bin/perl", "-e", "print keys %ENV, \\1"], [clocks]):
+            with self.subTest(words=words):
+                without = self.repeatable(*words, options=["--no-cache"])
+                self.assertEqual(without[1], 0)
+                self.assertEqual([self.repeatable(*words) for _ in range(3)], [without] * 3)
+        self.assertGreater(len(self.files()), 5)
+
+    def test_all_programs_repeat_cold_warm_and_without(self):
+        for name in exact_programs():
+            with self.subTest(program=name):
+                without = self.repeatable(PROGRAMS / name, options=["--no-cache"])
+                self.assertEqual([self.repeatable(PROGRAMS / name) for _ in range(3)], [without] * 3)
+
+    def test_deterministic_runs_have_files_of_their_own(self):
+        # Their translations of rdtsc are others. Each sees the code of the other one's file only if the two are mixed up.
+        program = self.built("""
+            #include <stdio.h>
+            #include <x86intrin.h>
+            int main(void) { printf("%llu\\n", __rdtsc()); }""")
+        repeated = {self.run_command(program, options=["--deterministic"]).stdout for _ in range(2)}
+        others = {self.run_command(program).stdout for _ in range(3)}
+        repeated |= {self.run_command(program, options=["--deterministic"]).stdout}
+        self.assertEqual((len(repeated), len(others)), (1, 3), (repeated, others))
+
     def test_stat_has_the_same_counts_cold_warm_and_without(self):
         def counted(*options, words):
             ran = subprocess.run(["setarch", "-R", ANYPERF, "stat", "--virtual", "--json", "-e",

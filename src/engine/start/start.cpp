@@ -128,9 +128,8 @@ Engine& make_engine(const StartArgument& argument) {
     if (engine.first_arena == nullptr || !emit_routines(*engine.first_arena, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
                "raise the limit on address space (ulimit -v)");
-    if (engine.run != nullptr && !engine.cache.deterministic)
-        engine.store.begin(engine.run->store_path, engine.run->cpu_signature, engine.cache.presented,
-                           *engine.first_arena);
+    if (engine.run != nullptr)
+        engine.store.begin(engine.run->store_path, engine.run->cpu_signature, engine.cache, *engine.first_arena);
     engine.routines.dispatch = dispatch;
     engine.routines.deliver = deliver_and_resume;
     if (!make_initial_vector_state(engine))

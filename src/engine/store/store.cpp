@@ -50,7 +50,7 @@ static_assert(sizeof run::StoredCodeKey::classes == sizeof(x86_64::ClassSet),
 }  // namespace
 
 // Like an arena the area is near code and not among the program's mappings, whose addresses it must not change.
-void Store::begin(const char* directory, std::uint32_t cpu, x86_64::PresentedIsa presented, const Arena& arena) {
+void Store::begin(const char* directory, std::uint32_t cpu, const Cache& cache, const Arena& arena) {
     constexpr std::uint64_t kAreaBytes = std::uint64_t{512} << 20;
     constexpr std::uint64_t kDistance = kAreaBytes + (std::uint64_t{64} << 20);
     if (directory[0] == 0 || !read_build_id(flavour_.engine_build)) return;
@@ -58,7 +58,9 @@ void Store::begin(const char* directory, std::uint32_t cpu, x86_64::PresentedIsa
     mappings_ = static_cast<StoredMapping*>(area_.take(sizeof(StoredMapping) * (kMostMappings + 1)));
     if (mappings_ == nullptr) return;
     flavour_.cpu = cpu;
-    flavour_.isa = static_cast<std::uint8_t>(presented.level | (presented.has_others ? 128 : 0));
+    flavour_.isa = static_cast<std::uint8_t>(cache.presented.level | (cache.presented.has_others ? 128 : 0));
+    flavour_.emulated =
+        static_cast<std::uint8_t>((cache.deterministic ? 1 : 0) | (cache.presented.emulates_rdtscp ? 2 : 0));
     directory_ = directory;
 }
 
@@ -107,6 +109,7 @@ void Store::set_flavour(run::StoredCodeKey& key) const {
     key.classes = flavour_.classes;
     key.budgeted = flavour_.budgeted;
     key.isa = flavour_.isa;
+    key.emulated = flavour_.emulated;
     key.heat = flavour_.heat;
     key.machine = flavour_.machine;
 }

@@ -26,9 +26,9 @@
 // not depend on what is stored.
 //
 // LIMITS. Not stored, and not loaded: code of memory that is shared, writable, or not of a file; blocks with a limit;
-// code with breakpoints, watched memory, recorded branches, models, exact counts or words for rdpmc; anything in a
-// deterministic run, whose addresses have not been compared with and without. Where a file that is executed has been
-// opened for writing, its code is compared when it is entered, and not stored any more (syscalls/file_writes.h).
+// code with breakpoints, watched memory, recorded branches, models, exact counts or words for rdpmc. Where a file that
+// is executed has been opened for writing, its code is compared when it is entered, and not stored any more
+// (syscalls/file_writes.h).
 #pragma once
 
 #include <cstddef>
@@ -63,8 +63,8 @@ class Store {
     static constexpr std::uint32_t kMostMappings = 512;
 
     /// From here on translations are stored in `directory`, an absolute path that stays; empty: nowhere. The store's
-    /// memory is near `arena`. `presented`: what translations see of the CPU.
-    void begin(const char* directory, std::uint32_t cpu, x86_64::PresentedIsa presented, const Arena& arena);
+    /// memory is near `arena`. `cache`: what its translations see of the CPU.
+    void begin(const char* directory, std::uint32_t cpu, const Cache& cache, const Arena& arena);
     bool on() const { return directory_ != nullptr; }
 
     /// Notes a private mapping that nobody may write, of the file `fd`. Returns its number for ExecutableRange::stored;

@@ -12,7 +12,7 @@ from pathlib import Path
 from compiled_program import CompiledProgram
 from repeated_runs import ANYPERF, PYTHON, Load
 
-EPOCH = 1767225600  # of a run
+EPOCH = 1796083200  # of a run
 FIRST_INODE = 1 << 48
 
 # Makes, changes and removes files by many calls, and prints what the calls that report about files say.
