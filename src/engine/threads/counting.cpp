@@ -19,9 +19,6 @@ void begin_steps(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     if (engine.cache.charges_steps) return;
     engine.cache.charges_steps = true;
-    // The last instructions of a turn are a budget (turns/turn_length.cpp). If budgets began at the end of the first
-    // turn, all that the program has executed until then would be translated again.
-    engine.counting.budgeted = true;
     engine.cache.remove_all();
 }
 

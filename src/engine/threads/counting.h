@@ -15,8 +15,7 @@ void enable_classes(Engine& engine, x86_64::ClassSet classes);
 /// was translated before at its next exit. Budgets are never switched off, for the same reason.
 void begin_budgets(Engine& engine);
 
-/// From now on translated code charges the steps of turns (engine/turns/turn_length.h), and budgets. Never switched off,
-/// as above.
+/// From now on translated code charges the steps of turns (engine/turns/turn_length.h). Never switched off, as above.
 void begin_steps(Engine& engine);
 
 /// From now on the calling thread reads this sum, divided by 2^`shift`, by rdpmc of `number` without leaving translated

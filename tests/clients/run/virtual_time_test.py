@@ -239,7 +239,6 @@ class VirtualTime(unittest.TestCase):
 
     def test_is_the_kernels_otherwise(self):
         shown = subprocess.run([ANYPERF, "run", "--", "date", "+%s"], capture_output=True, text=True, timeout=60, check=True).stdout
-        self.assertGreaterEqual(int(shown), EPOCH)
         self.assertLess(abs(int(shown) - time.time()), 600)
 
 
