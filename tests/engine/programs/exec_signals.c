@@ -73,23 +73,31 @@ static void kept_over_exec(char* mode, int to_thread, char** envp) {
     say("status", (u64)wait_status(child));
 }
 
+static const int kUntilSent = 9;  ///< a descriptor of the new program: at its end once the signal has been sent
+
 /// Each signal is handled, or ends the new program, which would end by itself otherwise.
 static void meets_one_of_both(char** envp) {
     int lost = 0;
     sys(__NR_pipe2, ready, 0);
     sys(__NR_pipe2, handled, O_NONBLOCK);
     for (int round = 0; round < 40; ++round) {
+        int sent[2];
+        sys(__NR_pipe2, sent, 0);
         const long child = sys(__NR_fork);
         if (child == 0) {
+            sys(__NR_dup2, sent[0], kUntilSent);
+            sys(__NR_close, sent[1]);
             on_signal(SIGUSR1, on_usr1, SA_RESTART, 0);
             sys(__NR_write, ready[1], "r", 1);
-            execute((char*)"sleep", envp);
+            execute((char*)"wait", envp);
         }
         char byte = 0;
         sys(__NR_read, ready[0], &byte, 1);
         const struct timespec wait = {0, round * 100000};
         sys(__NR_nanosleep, &wait, 0);
         sys(__NR_kill, child, SIGUSR1);
+        sys(__NR_close, sent[0]);
+        sys(__NR_close, sent[1]);
         byte = 0;
         const int status = wait_status(child);
         sys(__NR_read, handled[0], &byte, 1);
@@ -100,8 +108,9 @@ static void meets_one_of_both(char** envp) {
 
 int program(int argc, char** argv, char** envp) {
     if (argc > 1 && same_text(argv[1], "take")) return take_kept();
-    if (argc > 1 && same_text(argv[1], "sleep")) {
-        nap_ms(300);
+    if (argc > 1 && same_text(argv[1], "wait")) {
+        char byte;
+        sys(__NR_read, kUntilSent, &byte, 1);
         return 0;
     }
     kept_over_exec((char*)"take", 0, envp);
