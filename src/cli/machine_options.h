@@ -24,8 +24,8 @@ struct RunOptions;
 namespace anyperf::cli {
 
 /// The time of day at which a deterministic run begins: 2026-12-01 00:00:00 UTC. It is about that of the release. Files
-/// that are older keep their times in a run (engine/syscalls/made_files.h), so that Python takes its compiled modules for
-/// valid. In a run of a later time programs that remove what is old, as git gc does, would remove what is new.
+/// that are older keep their times in a run (engine/syscalls/made_files.h), so that Python takes its compiled modules
+/// for valid. In a run of a later time programs that remove what is old, as git gc does, would remove what is new.
 inline constexpr std::uint64_t kDefaultEpoch = 1'796'083'200;
 
 /// The options as the user gave them.
