@@ -37,8 +37,7 @@ ReplayCode::Frame frame_of(Replay& replay, const RecordedSegment* segments) {
             .mispredictions = branches.conditional_mispredictions(),
             .resolved = 0,
             .counted = 0,
-            .fs_base = replay.fs_base(),
-            .failed = 0};
+            .fs_base = replay.fs_base()};
 }
 
 /// Replays the whole records from `at` to `end`. The last one's branch went to `next`. Meanwhile the word at `end`
@@ -54,14 +53,22 @@ void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, std::
     segments[0].pc = next;
     segments[0].replay = engine.cache.leave_replay;
     ReplayCode::Frame frame = frame_of(replay, segments);
+    Repeats& repeats = engine.modelling.repeats;
+    const bool chooses = engine.run->checks == 0 && replay.core().has_recent_apart();
+    const bool measured = chooses && repeats.measures_next();
     while (at != end) {
         RecordedSegment* segment = segment_at(at);
-        if (segment->replay != engine.cache.leave_replay) {
+        const bool has_code = segment->replay != engine.cache.leave_replay;
+        if (measured && has_code) {
+            repeats.recorded += segment->words;
+            repeats.measured += segment->words;
+        } else if (has_code) {
             const std::uint64_t* const from = at;
             at = ReplayCode::run(engine, frame, at);
-            engine.modelling.repeats.recorded += static_cast<std::uint64_t>(at - from);
+            repeats.recorded += static_cast<std::uint64_t>(at - from);
             continue;
         }
+        replay.measure(measured && has_code);
         replay.whole(*segment, at);
         at += segment->words;
         replay.branch(*segment, segment_at(at)->pc);
@@ -70,7 +77,7 @@ void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, std::
         if (segment->replays == ReplayCode::kWarm) ReplayCode::compile(engine, replay, *segment);
     }
     *end = word;
-    engine.modelling.repeats.failed += frame.failed;
+    repeats.failed += replay.changed_lines();
 }
 
 /// The newest of the records.
@@ -152,6 +159,9 @@ void feed_models(Thread& thread, std::uint64_t next) {
         thread.engine->modelling.repeats.passed += repeated;
         models->stalls.next_records(repeated);
         replay_all(thread, *models, next);
+        if (models->forgets_recent) [[unlikely]]
+            models->core.forget_recent();
+        models->forgets_recent = false;
         models->noted_branches.mark(thread.recorded_branches);
         models->stalls.mispredicted(mispredictions(thread) - mispredicted);
         models->stalls.next_records((thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t));

@@ -112,6 +112,15 @@ WantedModels wanted_of_any(Modelling& modelling) {
     return any;
 }
 
+/// Code will compare accesses with what is in Thread::recent, which was not kept up to date.
+/// Precondition: the lock of the models is held.
+void begin_checks(Modelling& modelling) {
+    for (ThreadModels* models = modelling.threads; models != nullptr; models = models->next) {
+        models->core.forget_recent();
+        models->forgets_recent = true;
+    }
+}
+
 /// Makes code record what the models of all threads need. It predicts branches itself where it can. Code
 /// that does so needlessly is only slow, so it is removed at most kMaximumRemovals times.
 void update_translations(Engine& engine) {
@@ -142,6 +151,10 @@ void update_translations(Engine& engine) {
     counting.recording_accesses = accesses;
     counting.checking =
         accesses && !branches && engine.run->checks == run::kChecksAlways && has_recent_in_thread(machine_of(engine));
+    if (counting.checking) {
+        const LockGuard of_models{modelling.lock};
+        begin_checks(modelling);
+    }
     modelling.repeats.check(false);
     modelling.replays_branches = branches;
     counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
@@ -163,6 +176,7 @@ void choose_recording(Thread& thread) {
         if (!modelling.repeats.should_change()) return;
         counting.checking = !counting.checking;
         modelling.repeats.check(counting.checking);
+        if (counting.checking) begin_checks(modelling);
     }
     engine.cache.remove_all();
 }

@@ -3,6 +3,8 @@
 
 #include <asm/prctl.h>
 
+#include <algorithm>
+
 #include "engine/engine.h"
 
 namespace anyperf::engine {
@@ -185,7 +187,9 @@ const RecordedAccess* Replay::replay(const RecordedAccess* access, const Recorde
 /// The fetch is counted already.
 void Replay::fetch(const RecordedAccess& access) {
     const auto pc = static_cast<std::uint64_t>(access.displacement);
-    if (core_.repeats_fetch(pc, access.bytes)) return;
+    if (measures_) [[unlikely]]
+        changed_lines_ += core_.repeats_line_of_code(pc) && core_.repeats_line_of_code(pc + access.bytes - 1) ? 0 : 1;
+    if (core_.hits_code(pc, access.bytes)) return;
     --repeated_.fetches;
     fetch_anew(pc, access.bytes);
 }
@@ -199,13 +203,24 @@ void Replay::access_anew(std::uint64_t pc, std::uint64_t address, unsigned bytes
 }
 
 void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind, bool waits) {
-    if (!core_.repeats_access(address, bytes, kind)) {
+    if (measures_) [[unlikely]]
+        changed_lines_ += core_.repeats_line_of_data(address) ? 0 : 1;
+    if (!core_.hits_data(pc, address, bytes, kind)) {
         access_anew(pc, address, bytes, kind, waits);
     } else if (kind == Access::store) {
         ++repeated_.stores;
     } else {
         ++repeated_.loads;
     }
+}
+
+/// How many iterations after the one at `address` access its line, and just hit. So the line needs to be used once for
+/// all of them: nothing else is accessed meanwhile but the other line of the instruction, in turns with it.
+std::uint64_t Replay::repeating(const RecordedAccess& access, std::uint64_t address, bool forward) const {
+    const unsigned bytes_left = core_.bytes_to_end_of_line(address);
+    if (access.bytes > bytes_left || !core_.just_hits_data(address, access_of(access.kind))) return 0;
+    if (forward) return (bytes_left - access.bytes) / access.bytes;
+    return (core_.line_bytes() - bytes_left) / access.bytes;
 }
 
 /// The iterations of a REP string instruction, from the values of its pointer before and after it.
@@ -220,9 +235,17 @@ void Replay::repeat(const RecordedAccess& one, const RecordedAccess* other, cons
     const std::uint64_t times = static_cast<std::uint64_t>(moved < 0 ? -moved : moved) / one.bytes;
     std::uint64_t at = address_of_access(one, words);
     std::uint64_t at_other = other != nullptr ? address_of_access(*other, words) : 0;
-    for (std::uint64_t i = 0; i < times; ++i, at += step, at_other += step) {
+    const bool forward = moved >= 0;
+    for (std::uint64_t i = 0; i < times;) {
         touch(pc, at, one.bytes, access_of(one.kind));
         if (other != nullptr) touch(pc, at_other, other->bytes, access_of(other->kind));
+        std::uint64_t same = std::min(times - i - 1, repeating(one, at, forward));
+        if (other != nullptr) same = std::min(same, repeating(*other, at_other, forward));
+        (one.kind == Kind::store_while ? repeated_.stores : repeated_.loads) += same;
+        if (other != nullptr) (other->kind == Kind::store_while ? repeated_.stores : repeated_.loads) += same;
+        i += 1 + same;
+        at += step * (1 + same);
+        at_other += step * (1 + same);
     }
 }
 

@@ -2,12 +2,12 @@
 //
 // A segment has a list of its memory accesses and fetches, in order. The list has a fetch only if its instruction
 // begins or ends in another cache line than the one in which the instruction before it ended. All other fetches hit the
-// line that was touched last and change nothing, so they are only counted, as are accesses that repeat
-// (Core::repeats_access()). There is one exception: between two fetches of a line, a data access may make an inclusive
-// last level remove that line. Then the rest of the segment is replayed instruction by instruction.
+// line that was touched last and change nothing, so they are only counted. There is one exception: between two fetches
+// of a line, a data access may make an inclusive last level remove that line. Then the rest of the segment is replayed
+// instruction by instruction.
 //
 // Segments that are replayed often have generated code for it (replay_code.h), which calls the functions here for
-// accesses that do not repeat.
+// accesses that do not just hit.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,10 @@ class Replay {
     /// Precondition: all fetches of the segment were counted in advance, as whole() does.
     void rest(const RecordedSegment& segment, const RecordedAccess& last, const RecordedAccess* access,
               const std::uint64_t* words);
-    /// Adds the counts of what has repeated. Call it after the last segment.
+    /// Whether it is counted from now on how many accesses and fetches change the most recent line of a set.
+    void measure(bool wanted) { measures_ = wanted; }
+    std::uint64_t changed_lines() const { return changed_lines_; }
+    /// Adds the counts of what has hit. Call it after the last segment.
     void finish() { core_.count_repeated(repeated_); }
 
     /// A fetch of an instruction, and an access to an operand, that the models look at, with what they cost. `waits`:
@@ -76,12 +79,15 @@ class Replay {
     std::uint64_t address_of_access(const RecordedAccess& access, const std::uint64_t* words);
     void fetch(const RecordedAccess& access);
     void touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, models::Access kind, bool waits = false);
+    std::uint64_t repeating(const RecordedAccess& access, std::uint64_t address, bool forward) const;
     void repeat(const RecordedAccess& one, const RecordedAccess* other, const std::uint64_t* words, std::uint64_t pc);
 
     Thread& thread_;
     ThreadModels& models_;
     models::Core& core_;
     models::Core::Repeated repeated_;
+    std::uint64_t changed_lines_ = 0;
+    bool measures_ = false;
     bool predicts_;
     std::uint8_t recorded_kinds_;  ///< of branches, in the thread's ring
 };

@@ -33,7 +33,8 @@ bool access_anew(Frame& frame, const RecordedAccess* access, const std::uint64_t
     const models::Access kind = access_of(access->kind);
     const std::uint64_t pc = segment_of(frame, record).pc + access->offset;
     const std::uint32_t losses = core.code_losses();
-    if (core.hits_data(pc, address, access->bytes, kind)) return core.code_losses() != losses;
+    if (!core.surely_misses(address, access->bytes) && core.hits_data(pc, address, access->bytes, kind))
+        return core.code_losses() != losses;
     models::Core::Repeated& repeated = replay.repeated();
     --(kind == models::Access::store ? repeated.stores : repeated.loads);
     replay.at(record);

@@ -29,23 +29,23 @@ const RecordedSegment& segment_of(const Frame& frame, const std::uint64_t* recor
 
 /// Writes enter() and its end, to which all code leaves. Returns the latter.
 //   push rbx, rbp, r12 to r15 ; sub $8, rsp               the stack is aligned for calls
-//   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENT(rbp), r15 ; mov FAILED(rbp), r14
+//   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENT(rbp), r15 ; mov CLOCK(rbx), r14
 //   xor r13d, r13d ; jmp *rdx
-//   leave: mov r13, COUNTED(rbp) ; mov r14, FAILED(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
-const std::uint8_t* write_entry(ReplayEmitter& out) {
+//   leave: mov r13, COUNTED(rbp) ; mov r14, CLOCK(rbx) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
+const std::uint8_t* write_entry(ReplayEmitter& out, std::int64_t clock) {
     constexpr Register kSaved[] = {rbx, rbp, r12, r13, r14, r15};
     for (const Register reg : kSaved) out.push(reg);
     out.lea(rsp, rsp, -8);
     out.mov(rbp, rdi);
     out.mov(r12, rsi);
     out.load(rbx, rbp, offsetof(Frame, core));
-    out.load(r14, rbp, offsetof(Frame, failed));
+    out.load(r14, rbx, clock);
     out.load(r15, rbp, offsetof(Frame, segment));
     out.xor32(r13, r13);
     out.jmp_register(rdx);
     const std::uint8_t* const leave = out.at();
     out.store(r13, rbp, offsetof(Frame, counted));
-    out.store(r14, rbp, offsetof(Frame, failed));
+    out.store(r14, rbx, clock);
     out.mov(rax, r12);
     out.lea(rsp, rsp, 8);
     for (std::size_t i = std::size(kSaved); i-- > 0;) out.pop(kSaved[i]);
@@ -79,7 +79,7 @@ void ReplayCode::prepare(Engine& engine, const models::Core& core) {
     memory.refused = !memory.code.map_guarded(kBytes, engine.cache.separate_writes);
     if (memory.refused) return;
     ReplayEmitter out = emitter_at(memory, 0);
-    engine.cache.leave_replay = address_of(write_entry(out));
+    engine.cache.leave_replay = address_of(write_entry(out, core.short_path().clock));
     memory.routines = write_routines(out, core.short_path());
     memory.code.written();
     memory.first = memory.used = offset_of(memory, out);
@@ -91,7 +91,7 @@ void ReplayCode::compile(Engine& engine, Replay& replay, RecordedSegment& segmen
     ReplayMemory& memory = engine.modelling.code;
     ReplayEmitter out = emitter_at(memory, memory.used);
     const std::uint64_t start = address_of(out.at());
-    SegmentCode code{out, replay, segment, memory};
+    SegmentCode code{out, replay, segment, memory.routines, engine.counting.checking};
     code.write();
     if (out.overflowed()) return;
     memory.code.written();

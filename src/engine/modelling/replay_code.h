@@ -5,14 +5,14 @@
 // depends on the segment, so the CPU mispredicts many of them, and a misprediction costs more than the access.
 //
 // The mechanism: a segment that has been replayed kWarm times gets generated code for it: a straight line that looks up
-// each group of accesses (access_groups.h). If they repeat, nothing is to be done. For other accesses it calls a
-// routine for hits (access_routines.h), which calls the model for the rest. At its end the code predicts the segment's
-// conditional branch, if branches are predicted, and jumps to the code of the next record's segment, by an indirect
-// branch that the CPU predicts as well as the program's own.
+// each group of accesses (access_groups.h). If they hit, it writes down when (models/caches/first_level.h). Else it
+// calls a routine (access_routines.h), which calls the model for what does not hit. At its end the code predicts the
+// segment's conditional branch, if branches are predicted, and jumps to the code of the next record's segment, by an
+// indirect branch that the CPU predicts as well as the program's own.
 //
 // The code runs in the engine, as an ordinary function, so no register has a value of the program. The registers are
 //   rbx  the Core          rbp  the frame (ReplayCode::Frame)    r12  the current record
-//   r13  what becomes Frame::counted                             r14  what becomes Frame::failed
+//   r13  what becomes Frame::counted                             r14  the core's clock
 //   r15  the current segment
 // The code is never used for a segment that was left in the middle. The records end with one of segment 0, which the
 // code takes for one that has no code yet. Its `pc` is where the branch of the last record went.

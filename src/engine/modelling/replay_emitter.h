@@ -27,19 +27,20 @@ class ReplayEmitter : public x86_64::Emitter {
     void cmp_memory(Register reg, Register base, std::int64_t displacement) {
         memory(true, 0x3b, reg, base, displacement);
     }
-    // The next three are of an entry of a table of ShortPath: of the thread, or of the core, which rbx has.
+    // The next four are of an entry of a table of ShortPath: of the thread, or of the core, which rbx has.
 
     /// cmp reg, [entry of this number]
     void cmp_entry(Register reg, const models::ShortPath::Table& table, std::uint64_t number) {
-        const std::int64_t at = table.entries + static_cast<std::int64_t>(8 * (number & table.mask));
-        if (!table.apart) return cmp_memory(reg, x86_64::rbx, at);
-        byte(0x65), byte(reg >= 8 ? 0x4c : 0x48), byte(0x3b), byte(static_cast<std::uint8_t>((reg & 7) << 3 | 4));
-        byte(0x25), u32(static_cast<std::uint32_t>(at));
+        known_entry(0x3b, reg, table, number);
     }
     /// cmp reg, [entry number `index`]
     void cmp_entry_at(Register reg, const models::ShortPath::Table& table, Register index) {
         if (!table.apart) return cmp_indexed(reg, x86_64::rbx, index, table.entries);
         entry(0x3b, reg, index, table);
+    }
+    /// mov [entry of this number], from
+    void store_entry(Register from, const models::ShortPath::Table& table, std::uint64_t number) {
+        known_entry(0x89, from, table, number);
     }
     /// mov [entry number `index`], from
     void store_entry_at(Register from, const models::ShortPath::Table& table, Register index) {
@@ -56,6 +57,15 @@ class ReplayEmitter : public x86_64::Emitter {
     void load_indexed(Register to, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x8b, to, base, index, 3, displacement);
     }
+    /// movzx r32, word [base + 2 * index + displacement]
+    void load16_indexed(Register to, Register base, Register index, std::int64_t displacement) {
+        byte(static_cast<std::uint8_t>(0x40 | (to >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) | (base >= 8 ? 1 : 0)));
+        byte(0x0f), byte(0xb7), by_index(to, base, index, 1, displacement);
+    }
+    /// movzx r32, word [base + displacement]
+    void load16(Register to, Register base, std::int64_t displacement) {
+        rex(false, to, base), byte(0x0f), byte(0xb7), operand(to, base, displacement);
+    }
     /// mov [base + 8 * index + displacement], from
     void store_indexed(Register from, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x89, from, base, index, 3, displacement);
@@ -63,25 +73,6 @@ class ReplayEmitter : public x86_64::Emitter {
     /// cmp reg, [base + 8 * index + displacement]
     void cmp_indexed(Register reg, Register base, Register index, std::int64_t displacement) {
         indexed(true, 0x3b, reg, base, index, 3, displacement);
-    }
-    /// and to, [base + index + displacement]
-    void and_indexed(Register to, Register base, Register index, std::int64_t displacement) {
-        indexed(true, 0x23, to, base, index, 0, displacement);
-    }
-    /// or to, [base + index + displacement]
-    void or_indexed(Register to, Register base, Register index, std::int64_t displacement) {
-        indexed(true, 0x0b, to, base, index, 0, displacement);
-    }
-    /// movzx r32, byte [base + index + displacement]
-    void load8_indexed(Register to, Register base, Register index, std::int64_t displacement) {
-        byte(static_cast<std::uint8_t>(0x40 | (to >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0) | (base >= 8 ? 1 : 0)));
-        byte(0x0f), byte(0xb6), by_index(to, base, index, 0, displacement);
-    }
-    void and_memory(Register to, Register base, std::int64_t displacement) {
-        memory(true, 0x23, to, base, displacement);
-    }
-    void or_memory(Register to, Register base, std::int64_t displacement) {
-        memory(true, 0x0b, to, base, displacement);
     }
     /// movzx r32, byte [base + displacement]
     void load8(Register to, Register base, std::int64_t displacement) {
@@ -114,9 +105,6 @@ class ReplayEmitter : public x86_64::Emitter {
     void imul(Register to, Register from) {
         rex(true, to, from), byte(0x0f), byte(0xaf), byte(static_cast<std::uint8_t>(0xc0 | (to & 7) << 3 | (from & 7)));
     }
-    void imul(Register reg, std::uint32_t value) {
-        rex(true, reg, reg), byte(0x69), byte(static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (reg & 7))), u32(value);
-    }
     void cmp(Register reg, std::uint32_t value) { immediate(true, 7, reg, value); }
     void and32(Register reg, std::uint32_t value) { immediate(false, 4, reg, value); }
     void xor32_immediate(Register reg, std::uint32_t value) { immediate(false, 6, reg, value); }
@@ -136,12 +124,6 @@ class ReplayEmitter : public x86_64::Emitter {
         byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (reg >= 8 ? 3 : 0)));
         byte(0x8d), byte(static_cast<std::uint8_t>(0x84 | (to & 7) << 3));
         byte(static_cast<std::uint8_t>((reg & 7) << 3 | (reg & 7))), u32(static_cast<std::uint32_t>(displacement));
-    }
-    /// lea to, [8 * reg + displacement]: what a way of a cache has for a line (models/caches/cache.h)
-    void lea_word(Register to, Register reg, std::int32_t displacement) {
-        byte(static_cast<std::uint8_t>(0x48 | (to >= 8 ? 4 : 0) | (reg >= 8 ? 2 : 0)));
-        byte(0x8d), byte(static_cast<std::uint8_t>(0x04 | (to & 7) << 3));
-        byte(static_cast<std::uint8_t>(0xc5 | (reg & 7) << 3)), u32(static_cast<std::uint32_t>(displacement));
     }
     /// lea r32, [base + 2 * index - 1]. Precondition: the low eight registers.
     void lea_step(Register to, Register base, Register index) {
@@ -167,8 +149,6 @@ class ReplayEmitter : public x86_64::Emitter {
     /// A call of code of the same memory.
     void call_near(const std::uint8_t* code) { byte(0xe8), u32(static_cast<std::uint32_t>(code - (at() + 4))); }
     void ret() { byte(0xc3); }
-    void clc() { byte(0xf8); }
-    void stc() { byte(0xf9); }
 
   private:
     void rex(bool wide, unsigned reg, unsigned rm) {
@@ -179,6 +159,12 @@ class ReplayEmitter : public x86_64::Emitter {
         byte(0x65), byte(static_cast<std::uint8_t>(0x48 | (reg >= 8 ? 4 : 0) | (index >= 8 ? 2 : 0)));
         byte(opcode), byte(static_cast<std::uint8_t>((reg & 7) << 3 | 4));
         byte(static_cast<std::uint8_t>(0xc5 | (index & 7) << 3)), u32(static_cast<std::uint32_t>(table.entries));
+    }
+    void known_entry(std::uint8_t opcode, Register reg, const models::ShortPath::Table& table, std::uint64_t number) {
+        const std::int64_t at = table.entries + static_cast<std::int64_t>(8 * (number & table.mask));
+        if (!table.apart) return memory(true, opcode, reg, x86_64::rbx, at);
+        byte(0x65), byte(reg >= 8 ? 0x4c : 0x48), byte(opcode), byte(static_cast<std::uint8_t>((reg & 7) << 3 | 4));
+        byte(0x25), u32(static_cast<std::uint32_t>(at));
     }
     void registers(bool wide, std::uint8_t opcode, unsigned reg, unsigned rm) {
         rex(wide, reg, rm), byte(opcode), byte(static_cast<std::uint8_t>(0xc0 | (reg & 7) << 3 | (rm & 7)));

@@ -28,7 +28,6 @@ struct ReplayFrame {
     /// Fetches, loads and stores of segments as if all repeated, in fields of kField bits.
     std::uint64_t counted;
     std::uint64_t fs_base;
-    std::uint64_t failed;  ///< look-ups that have not found the most recent line
 };
 
 }  // namespace anyperf::engine

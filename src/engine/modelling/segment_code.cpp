@@ -12,14 +12,16 @@ using Kind = RecordedAccess::Kind;
 using Frame = ReplayFrame;
 using namespace x86_64;  // the names of registers
 
-SegmentCode::SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const ReplayMemory& memory)
+SegmentCode::SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment,
+                         const AccessRoutines& routines, bool keeps_recent)
     : out_(out),
       replay_(replay),
       segment_(segment),
       first_(replay.first_access(segment)),
       path_(replay.core().short_path()),
-      routines_(memory.routines),
+      routines_(routines),
       groups_(first_, segment.accesses, 1U << path_.line_shift, AccessGroups::Of::neighbours),
+      code_(out, keeps_recent && path_.data.lines.apart),
       branch_(out, replay, segment),
       failed_{} {}
 
@@ -40,8 +42,6 @@ void SegmentCode::write() {
     skip_rest_ = out_.at();
     write_next();
     branch_.write_rare();
-    write_older();
-    write_other_pages();
     write_failed();
     write_failed_fetches();
     if (finishing_count_ == 0) return;
@@ -102,7 +102,8 @@ void SegmentCode::write_look_up(unsigned index, const AccessGroup& group) {
     constexpr unsigned kFew = 16;
     const RecordedAccess& access = first_[index];
     Failed& failed = failed_[index];
-    if (!group.one_line || (path_.data.lines.mask == 0 && group.bytes() > 1)) {
+    const bool can_look_up = path_.data.cache.hinted && path_.data.tlb.hinted;
+    if (!can_look_up || !group.one_line || (path_.data.lines.mask == 0 && group.bytes() > 1)) {
         failed.jumps.from[failed.jumps.count++] = out_.jmp_far();
     } else if (is_constant(access)) {
         write_known(group, failed.jumps);
@@ -116,84 +117,63 @@ void SegmentCode::write_look_up(unsigned index, const AccessGroup& group) {
     failed.back = out_.at();
 }
 
-/// Jumps if the flags say that the line in rdx is not the most recent one of its set. `line`: null if it is not
-/// constant.
-void SegmentCode::add_older(const Level& level, const std::uint8_t* routine, Jumps& failed, const std::uint64_t* line) {
-    if (routine == nullptr) return jump_to(failed, Condition::not_equal);
-    Older& older = older_[older_count_++];
-    older.from = out_.jcc_far(Condition::not_equal);
-    older.back = out_.at();
-    older.failed = &failed;
-    older.routine = routine;
-    older.known = line != nullptr;
-    if (line != nullptr) older.set = *line & level.lines.mask;
-}
-
-const std::uint8_t* SegmentCode::older_of(const AccessGroup& group) const {
-    return group.modifies ? routines_.older_store : routines_.older_load;
-}
-
-//   known: mov SET, edi
-//   call OLDER ; jb failed ; jmp back
-void SegmentCode::write_older() {
-    for (unsigned i = 0; i < older_count_; ++i) {
-        const Older& older = older_[i];
-        out_.bind_far(older.from);
-        if (older.known) out_.mov(rdi, older.set);
-        out_.add(r14, 1);
-        out_.call_near(older.routine);
-        jump_to(*older.failed, Condition::below);
-        out_.jmp(older.back);
-    }
-}
-
-//   mov LINE, rdx ; cmp LINES+8*SET(rbx), rdx ; jne older
-//   mov PAGE, rax ; cmp PAGES+8*SET(rbx), rax ; jne other
+//   look up LINE in rdx at rdi ; jne failed ; add $1, r14 ; use rdi
+//   look up PAGE in rax at rcx ; jne failed ; use rcx
 void SegmentCode::write_known(const AccessGroup& group, Jumps& failed) {
-    const Level& level = path_.data;
+    const Level& data = path_.data;
     const auto address = static_cast<std::uint64_t>(group.lowest);
     const std::uint64_t line = address >> path_.line_shift;
     const std::uint64_t page = address >> models::Core::kPageShift;
-    out_.mov(rdx, line);
-    out_.cmp_entry(rdx, group.modifies ? level.modified : level.lines, line);
-    add_older(level, older_of(group), failed, &line);
-    out_.mov(rax, page);
-    out_.cmp_entry(rax, level.pages, page);
-    add_page(failed);
+    code_.skip_recent_known(group.modifies ? data.modified : data.lines, line, data.pages, page);
+    code_.look_up_known(data.cache, group.modifies, line, rdx, rdi);
+    jump_to(failed, Condition::not_equal);
+    code_.tick();
+    code_.use(data.cache, rdi);
+    code_.note_known_line(data, group.modifies, line);
+    code_.look_up_known(data.tlb, false, page, rax, rcx);
+    jump_to(failed, Condition::not_equal);
+    code_.use(data.tlb, rcx);
+    code_.note_known(data.pages, page, rax);
+    code_.done();
 }
 
-// The entry of the last byte's line is compared with the first byte's line. If these are two, they differ by one, and a
-// line is never in the entry, or the set, of its neighbour.
-//   lea BYTES-1(rax), rdi ; mov rax, rdx
-//   shr LINE, edi ; and SETS-1, edi ; shr LINE, rdx ; cmp LINES(rbx,rdi,8), rdx ; jne older
+// The hint of the last byte's line is compared with the first byte's line. If these are two, they differ by one, and a
+// hint never leads to the set of a line's neighbour.
+//   lea BYTES-1(rax), rdi ; mov rax, rdx ; shr LINE, edi ; shr LINE, rdx
+//   look up rdx at rdi ; jne failed ; add $1, r14 ; use rdi
 void SegmentCode::write_line(const AccessGroup& group, Jumps& failed) {
-    const Level& level = path_.data;
+    const Level& data = path_.data;
     if (group.bytes() > 1)
         out_.lea(rdi, rax, static_cast<std::int32_t>(group.bytes()) - 1);
     else
         out_.mov(rdi, rax);
     out_.mov(rdx, rax);
     out_.shr32(rdi, path_.line_shift);
-    out_.and32(rdi, static_cast<std::uint32_t>(level.lines.mask));
     out_.shr(rdx, path_.line_shift);
-    out_.cmp_entry_at(rdx, group.modifies ? level.modified : level.lines, rdi);
-    add_older(level, older_of(group), failed, nullptr);
+    code_.skip_recent(data, group.modifies);
+    code_.look_up(data.cache, group.modifies, rdx, rdi);
+    jump_to(failed, Condition::not_equal);
+    code_.tick();
+    code_.use(data.cache, rdi);
+    code_.note_line(data, group.modifies);
     write_page(failed);
+    code_.done();
 }
 
-// The lines of the first and the last byte, which may be two, in one page. They must be the most recent ones:
+// The lines of the first and the last byte, which may be two, in one page:
 //   test ALIGNMENT-1, eax ; jne failed
-//   lea BYTES-1(rax), rdx ; mov rax, rcx ; xor rdx, rcx ; shr $12, rcx ; jne failed
-//   shr LINE, rdx ; mov edx, ecx ; and SETS-1, ecx ; cmp LINES(rbx,rcx,8), rdx ; jne failed
-//   mov rax, rdx ; shr LINE, rdx ; mov edx, ecx ; and SETS-1, ecx ; cmp LINES(rbx,rcx,8), rdx ; jne failed
+//   lea BYTES-1(rax), rdx ; mov rax, rcx ; xor rdx, rcx ; shr $12, rcx ; jne failed ; add $1, r14
+//   shr LINE, rdx ; mov edx, edi ; look up rdx at rdi ; jne failed ; use rdi
+//   mov rax, rdx ; shr LINE, rdx ; mov edx, edi ; look up rdx at rdi ; jne failed ; use rdi
 void SegmentCode::write_lines(const AccessGroup& group, Jumps& failed) {
-    const models::ShortPath::Table& table = group.modifies ? path_.data.modified : path_.data.lines;
+    const Level& data = path_.data;
     const auto look_up = [&] {
         out_.shr(rdx, path_.line_shift);
-        out_.mov32(rcx, rdx);
-        out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-        out_.cmp_entry_at(rdx, table, rcx);
+        out_.mov32(rdi, rdx);
+        code_.look_up(data.cache, group.modifies, rdx, rdi);
         jump_to(failed, Condition::not_equal);
+        code_.use(data.cache, rdi);
+        code_.note_line(data, group.modifies);
     };
     out_.test32_immediate(rax, group.alignment - 1);
     jump_to(failed, Condition::not_equal);
@@ -202,6 +182,7 @@ void SegmentCode::write_lines(const AccessGroup& group, Jumps& failed) {
     out_.xor_(rcx, rdx);
     out_.shr(rcx, models::Core::kPageShift);
     jump_to(failed, Condition::not_equal);
+    code_.tick();
     look_up();
     out_.mov(rdx, rax);
     look_up();
@@ -209,38 +190,15 @@ void SegmentCode::write_lines(const AccessGroup& group, Jumps& failed) {
 }
 
 /// The page of the address in rax.
-//   shr $12, rax ; mov eax, ecx ; and SETS-1, ecx ; cmp PAGES(rbx,rcx,8), rax ; jne other
+//   shr $12, rax ; mov eax, ecx ; look up rax at rcx ; jne failed ; use rcx
 void SegmentCode::write_page(Jumps& failed) {
-    const models::ShortPath::Table& table = path_.data.pages;
+    const Level& data = path_.data;
     out_.shr(rax, models::Core::kPageShift);
-    if (table.mask == 0) {
-        out_.cmp_entry(rax, table, 0);
-    } else {
-        out_.mov32(rcx, rax);
-        out_.and32(rcx, static_cast<std::uint32_t>(table.mask));
-        out_.cmp_entry_at(rax, table, rcx);
-    }
-    add_page(failed);
-}
-
-/// Jumps if the flags say that the page in rax is not the most recent one of its set.
-void SegmentCode::add_page(Jumps& failed) {
-    OtherPage& other = other_pages_[other_page_count_++];
-    other.from = out_.jcc_far(Condition::not_equal);
-    other.back = out_.at();
-    other.failed = &failed;
-}
-
-//   mov rax, r10 ; call pages ; jb failed ; jmp back
-void SegmentCode::write_other_pages() {
-    for (unsigned i = 0; i < other_page_count_; ++i) {
-        const OtherPage& other = other_pages_[i];
-        out_.bind_far(other.from);
-        out_.mov(r10, rax);
-        out_.call_near(routines_.data_pages);
-        out_.jcc(Condition::above_or_equal, other.back);
-        jump_to(*other.failed, Condition::below);
-    }
+    out_.mov32(rcx, rax);
+    code_.look_up(data.tlb, false, rax, rcx);
+    jump_to(failed, Condition::not_equal);
+    code_.use(data.tlb, rcx);
+    code_.note_page(data);
 }
 
 /// An address in each line of a fetch that may not be L1I's most recent. The line in which the fetch before it ended
@@ -260,28 +218,38 @@ unsigned SegmentCode::lines_of(unsigned index, std::uint64_t (&addresses)[2]) co
     return count;
 }
 
-//   for each line: mov LINE, rdx ; cmp LINES+8*SET(rbx), rdx ; jne older
-//   mov PAGE, rax ; cmp PAGES+8*SET(rbx), rax ; jne failed           unless the line before lies in this page
+//   for each line: add $1, r14 ; look up LINE in rdx at rdi ; jne failed ; use rdi
+//   look up PAGE in rax at rcx ; jne failed ; use rcx            unless the line before lies in this page
 void SegmentCode::write_fetch(unsigned index) {
     std::uint64_t addresses[2] = {};
     const unsigned count = lines_of(index, addresses);
     const Level& level = path_.code;
+    if (count == 0) return;
+    Fetch& fetch = fetches_[fetch_count_++];
+    fetch = {.jumps = {}, .index = index, .back = nullptr};
     for (unsigned i = 0; i < count; ++i) {
-        Fetch& fetch = fetches_[fetch_count_++];
-        fetch = {.jumps = {}, .index = index, .address = addresses[i], .back = nullptr};
+        if (!level.cache.hinted || !level.tlb.hinted) {
+            fetch.jumps.from[fetch.jumps.count++] = out_.jmp_far();
+            break;
+        }
         const std::uint64_t line = addresses[i] >> path_.line_shift;
         const std::uint64_t page = addresses[i] >> models::Core::kPageShift;
-        out_.mov(rdx, line);
-        out_.cmp_entry(rdx, level.lines, line);
-        add_older(level, routines_.older_code, fetch.jumps, &line);
+        code_.skip_recent_known(level.lines, line, level.pages, page);
+        code_.tick();
+        code_.look_up_known(level.cache, false, line, rdx, rdi);
+        jump_to(fetch.jumps, Condition::not_equal);
+        code_.use(level.cache, rdi);
+        code_.note_known(level.lines, line, rdx);
         if (page != code_page_) {
-            out_.mov(rax, page);
-            out_.cmp_entry(rax, level.pages, page);
+            code_.look_up_known(level.tlb, false, page, rax, rcx);
             jump_to(fetch.jumps, Condition::not_equal);
+            code_.use(level.tlb, rcx);
+            code_.note_known(level.pages, page, rax);
         }
+        code_.done();
         code_page_ = page;
-        fetch.back = out_.at();
     }
+    fetch.back = out_.at();
 }
 
 //   add  WORDS*8, r12
@@ -302,37 +270,33 @@ void SegmentCode::write_failed() {
         const AccessGroup* const group = is_fetch(i) ? nullptr : groups_.beginning_at(i);
         if (group == nullptr) continue;
         bind(failed_[i].jumps);
-        if (routines_.older_load == nullptr) out_.add(r14, 1);
-        for (unsigned j = i; j <= group->last; ++j) write_one(j);
+        for (unsigned j = i; j <= group->last; ++j) write_one(j, group->count == 1);
         out_.jmp(failed_[i].back);
     }
 }
 
+/// `alone`: what has been looked up is this access.
 //   the address ; mov ACCESS, rsi ; lea BYTES-1(rax), rdx ; call ROUTINE ; jne finish
-void SegmentCode::write_one(unsigned index) {
+void SegmentCode::write_one(unsigned index, bool alone) {
     const RecordedAccess& access = first_[index];
     write_address(access, access.displacement);
     out_.mov(rsi, address_of(&access));
-    out_.lea(rdx, rax, access.bytes - 1);
-    out_.call_near(access.kind == Kind::load    ? routines_.load
+    if (!alone) out_.lea(rdx, rax, access.bytes - 1);
+    out_.call_near(alone                        ? routines_.model
+                   : access.kind == Kind::load  ? routines_.load
                    : access.kind == Kind::store ? routines_.store
                                                 : routines_.modify);
     finishing_[finishing_count_++] = out_.jcc_far(Condition::not_equal);
 }
 
-/// A call that misses does all lines of the instruction.
-//   mov START, rax ; mov ACCESS, rsi ; call fetch ; jne finish ; jae back ; jmp after the instruction's last line
+//   mov ACCESS, rsi ; call fetch ; jne finish ; jmp back
 void SegmentCode::write_failed_fetches() {
     for (unsigned i = 0; i < fetch_count_; ++i) {
         const Fetch& fetch = fetches_[i];
-        const bool last = i + 1 == fetch_count_ || fetches_[i + 1].index != fetch.index;
         bind(fetch.jumps);
-        if (routines_.older_code == nullptr) out_.add(r14, 1);
-        out_.mov(rax, fetch.address);
         out_.mov(rsi, address_of(first_ + fetch.index));
         out_.call_near(routines_.fetch);
         finishing_[finishing_count_++] = out_.jcc_far(Condition::not_equal);
-        if (!last) out_.jcc(Condition::below, fetches_[i + 1].back);
         out_.jmp(fetch.back);
     }
 }

@@ -5,21 +5,22 @@
 
 #include "engine/modelling/access_routines.h"
 #include "engine/modelling/branch_code.h"
+#include "engine/modelling/look_up_code.h"
 #include "engine/modelling/replay.h"
 #include "engine/modelling/replay_emitter.h"
-#include "engine/modelling/state.h"
 #include "engine/x86_64/accesses/access_groups.h"
 #include "models/caches/core.h"
 
 namespace anyperf::engine {
 
 /// The code has a body, which looks up the groups of AccessGroups and the lines of code in the order in which they are
-/// accessed: it compares the most recent line and page. Out of line it finds an older line of a cache of tree-PLRU by
-/// its hint (models/caches/cache.h), and makes it the most recent one. Where that fails, too, the accesses of the group
-/// call the routines of access_routines.h one by one.
+/// accessed. Where that fails, the accesses of the group call the routines of access_routines.h one by one, out of
+/// line.
 class SegmentCode {
   public:
-    SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const ReplayMemory& memory);
+    /// @param keeps_recent as of LookUpCode
+    SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const AccessRoutines& routines,
+                bool keeps_recent);
 
     void write();
 
@@ -32,31 +33,15 @@ class SegmentCode {
         std::uint8_t* from[8];
         unsigned count;
     };
-    /// The look-up of a line of code that has failed.
+    /// The look-up of an instruction's lines that has failed.
     struct Fetch {
         Jumps jumps;
         unsigned index;
-        std::uint64_t address;
         const std::uint8_t* back;
     };
     /// The look-up of a group that has failed.
     struct Failed {
         Jumps jumps;
-        const std::uint8_t* back;
-    };
-    /// A line in rdx that is not the most recent one of its set, whose number is in rdi unless the line is constant.
-    struct Older {
-        std::uint8_t* from;
-        Jumps* failed;
-        const std::uint8_t* back;
-        const std::uint8_t* routine;
-        std::uint64_t set;  ///< if it is constant
-        bool known;
-    };
-    /// A page that is not its set's most recent, whose number is in rax.
-    struct OtherPage {
-        std::uint8_t* from;
-        Jumps* failed;
         const std::uint8_t* back;
     };
 
@@ -74,19 +59,14 @@ class SegmentCode {
     void write_line(const AccessGroup& group, Jumps& failed);
     void write_lines(const AccessGroup& group, Jumps& failed);
     void write_page(Jumps& failed);
-    void add_page(Jumps& failed);
-    void add_older(const Level& level, const std::uint8_t* routine, Jumps& failed, const std::uint64_t* line);
-    const std::uint8_t* older_of(const AccessGroup& group) const;
-    void write_older();
 
     unsigned lines_of(unsigned index, std::uint64_t (&addresses)[2]) const;
     void write_fetch(unsigned index);
     void write_next();
 
     void write_failed();
-    void write_one(unsigned index);
+    void write_one(unsigned index, bool alone);
     void write_failed_fetches();
-    void write_other_pages();
 
     ReplayEmitter& out_;
     Replay& replay_;
@@ -95,15 +75,12 @@ class SegmentCode {
     models::ShortPath path_;
     const AccessRoutines& routines_;
     AccessGroups groups_;
+    LookUpCode code_;
     BranchCode branch_;
     const std::uint8_t* skip_rest_ = nullptr;
     std::uint64_t code_page_ = ~std::uint64_t{0};  ///< that was looked up last
     Failed failed_[kMostAccesses];                 ///< look-ups of groups, by the first access
-    OtherPage other_pages_[kMostAccesses];
-    unsigned other_page_count_ = 0;
-    Older older_[3 * kMostAccesses];
-    unsigned older_count_ = 0;
-    Fetch fetches_[2 * kMostAccesses];
+    Fetch fetches_[kMostAccesses];
     unsigned fetch_count_ = 0;
     std::uint8_t* finishing_[3 * kMostAccesses];  ///< operands of jumps to the segment's finish
     unsigned finishing_count_ = 0;

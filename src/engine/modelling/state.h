@@ -1,6 +1,7 @@
 // state.h: the models of a process's threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,31 +30,45 @@ struct ReplayMemory {
 
 /// How often accesses repeat, which says whether code should compare them with the most recent ones, or record them all
 /// (x86_64/accesses/check_accesses.cpp). To record them is cheaper unless nearly all repeat.
+///
+/// Generated code does not tell whether a line was the most recent one of its set. So while all are recorded some of
+/// the drains are measured, without that code.
 class Repeats {
   public:
-    std::uint64_t recorded = 0;  ///< words of records that generated code has replayed
-    std::uint64_t failed = 0;    ///< look-ups that have failed there
+    std::uint64_t recorded = 0;  ///< words of records of segments that have generated code
+    std::uint64_t measured = 0;  ///< of these, those that were measured
+    std::uint64_t failed = 0;    ///< accesses that have changed the most recent line of a set there
     std::uint64_t passed = 0;    ///< words of records that comparisons have saved
 
     /// Code is translated that compares accesses, or that does not.
     void check(bool checked) {
         checked_ = checked;
-        recorded = failed = passed = 0;
+        recorded = measured = failed = passed = 0;
     }
+    /// Whether the records that are replayed now are to be measured.
+    bool measures_next() { return !checked_ && ++drains_ % period_ == 0; }
     /// Whether the other kind of code would be faster. It is asked for only as often as pays its translation.
     bool should_change() {
-        if (recorded + passed < enough_) return false;
-        const bool change = checked_ ? passed < recorded : failed * kMostFailed < recorded;
+        if (recorded + passed < enough_ || (!checked_ && measured < kLeastMeasured)) return false;
+        const bool change = checked_ ? passed * kLeastPassed < recorded : failed * kMostFailed < measured;
         if (change && checked_) enough_ *= kLater;
-        recorded = failed = passed = 0;
+        if (!checked_) period_ = std::min(2 * period_, kLongestPeriod);
+        recorded = measured = failed = passed = 0;
         return change;
     }
 
   private:
-    static constexpr std::uint64_t kMostFailed = 50;  ///< words of records for a failed look-up: some 20 segments
+    // Where a fifth of the words is saved, both kinds of code take the same time.
+    static constexpr std::uint64_t kLeastPassed = 4;  ///< words of records for one that is saved
+    static constexpr std::uint64_t kMostFailed = 40;  ///< words of records for a failed look-up: some 16 segments
+    static constexpr std::uint64_t kLeastMeasured = 2048;
     static constexpr std::uint64_t kLater = 8;
+    /// To measure takes ten times what generated code takes.
+    static constexpr std::uint32_t kLongestPeriod = 1024;
 
     bool checked_ = false;
+    std::uint32_t drains_ = 0;
+    std::uint32_t period_ = 32;  ///< one drain of so many is measured
     std::uint64_t enough_ = 65536;
 };
 

@@ -43,6 +43,8 @@ struct ThreadModels {
     NotedBranches noted_branches;  ///< of the records that are being replayed
     bool notes = false;            ///< accesses are noted: an event samples what an instruction accessed
     WantedModels wanted;
+    /// The next records may be of code that does not keep up to date what other code compares (Thread::recent).
+    bool forgets_recent = false;
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is
     std::uint64_t core_bytes = 0;  ///< size of the mapping at whose start `core` is; 0: `core` is the process's

@@ -62,11 +62,10 @@ constexpr bool same_page(std::uint64_t a, std::uint64_t b) {
 
 // The sum of what the constructor hands out by Parts::take(); the two lists must agree.
 std::size_t Core::words(const Machine& machine) {
-    return Cache::words(machine.l1_code) + Cache::words(machine.l1_data) + Cache::words(machine.l2) +
-           TlbArray::words(machine.code_tlb) + TlbArray::words(machine.code_tlb_large) +
-           TlbArray::words(machine.data_tlb) + TlbArray::words(machine.data_tlb_large) +
-           TlbArray::words(machine.second_tlb) + TlbArray::words(machine.second_code_tlb) +
-           recent_places(machine).words;
+    return FirstLevel::words(machine.l1_code) + FirstLevel::words(machine.l1_data) + Cache::words(machine.l2) +
+           FirstTlb::words(machine.code_tlb, machine.code_tlb_large) +
+           FirstTlb::words(machine.data_tlb, machine.data_tlb_large) + TlbArray::words(machine.second_tlb) +
+           TlbArray::words(machine.second_code_tlb) + recent_places(machine).words;
 }
 
 Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory, RecentMemory recent)
@@ -77,14 +76,16 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
       recent_owner_(recent.owner),
       line_shift_(static_cast<unsigned>(std::countr_zero(machine.line_bytes()))) {
     Parts parts(memory);
-    l1_code_ = Cache(machine.l1_code, parts.take(Cache::words(machine.l1_code)));
-    l1_data_ = Cache(machine.l1_data, parts.take(Cache::words(machine.l1_data)));
+    l1_code_ = FirstLevel(machine.l1_code, parts.take(FirstLevel::words(machine.l1_code)), clock_);
+    // By the rule of cachegrind lines have no states.
+    l1_data_ = FirstLevel(machine.l1_data, parts.take(FirstLevel::words(machine.l1_data)), clock_,
+                          machine.request == Request::access);
     l2_ = Cache(machine.l2, parts.take(Cache::words(machine.l2)));
     second_tlb_ = TlbArray(machine.second_tlb, parts.take(TlbArray::words(machine.second_tlb)));
     second_code_tlb_ = TlbArray(machine.second_code_tlb, parts.take(TlbArray::words(machine.second_code_tlb)));
     TlbArray* const second_of_code = machine.second_code_tlb.exists() ? &second_code_tlb_ : &second_tlb_;
-    const auto first = [&parts](const TlbGeometry& small, const TlbGeometry& large) {
-        return FirstTlb(small, large, parts.take(TlbArray::words(small) + TlbArray::words(large)));
+    const auto first = [&](const TlbGeometry& small, const TlbGeometry& large) {
+        return FirstTlb(small, large, parts.take(FirstTlb::words(small, large)), clock_);
     };
     code_tlb_ = Tlb(first(machine.code_tlb, machine.code_tlb_large), second_of_code);
     data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large), &second_tlb_);
@@ -104,17 +105,14 @@ ShortPath Core::short_path() const {
                                 .mask = recent.mask(),
                                 .apart = recent_owner_ != nullptr};
     };
-    // By the rule of cachegrind no line is modified, so generated code leaves all accesses of data to hits_data().
-    const bool has_states = machine_.request == Request::line;
     return {.code = {table(recent_code_),
                      {},
                      table(recent_code_pages_),
                      l1_code_.places(this),
-                     l1_code_.sets(this),
-                     code_tlb_.sets(this)},
+                     code_tlb_.small().places(this)},
             .data = {table(recent_data_.lines()), table(recent_data_.modified()), table(recent_data_pages_),
-                     has_states ? l1_data_.places(this) : Cache::Places{},
-                     has_states ? l1_data_.sets(this) : Cache::Sets{}, data_tlb_.sets(this)},
+                     l1_data_.places(this), data_tlb_.small().places(this)},
+            .clock = reinterpret_cast<const char*>(&clock_) - reinterpret_cast<const char*>(this),
             .line_shift = line_shift_};
 }
 
@@ -127,6 +125,44 @@ Translation Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, Page
     if (found != Translation::first_level) counts_->add(misses);
     if (found == Translation::walk) counts_->add(walks);
     return found;
+}
+
+/// hits_data() of an access over the end of a line: only if both lines just hit, in one page.
+bool Core::hits_two_lines(std::uint64_t address, unsigned size, Access kind) {
+    const std::uint64_t line = address >> line_shift_;
+    const std::uint64_t last = address + size - 1;
+    if (last >> line_shift_ != line + 1 || !same_page(address, last) || !l1_data_.hinted()) return false;
+    const bool stores = kind != Access::load;
+    const FirstLevel::Place place = l1_data_.hinted_place(line);
+    const FirstLevel::Place next = l1_data_.hinted_place(line + 1);
+    if (!l1_data_.is_plain(place, line, stores) || !l1_data_.is_plain(next, line + 1, stores)) return false;
+    if (!hits_page(data_tlb_, recent_data_pages_, address)) return false;
+    l1_data_.use(place, line);
+    l1_data_.use(next, line + 1);
+    recent_data_.set(line, l1_data_.is_plain(place, line, true));
+    recent_data_.set(line + 1, l1_data_.is_plain(next, line + 1, true));
+    counts_->add((kind == Access::store ? kStores : kLoads).splits);
+    return true;
+}
+
+/// hits_data() of an access in one line, if it is not as simple.
+bool Core::hits_data_otherwise(std::uint64_t instruction, std::uint64_t address, Access kind) {
+    const std::uint64_t line = address >> line_shift_;
+    const FirstLevel::Place place = l1_data_.surely_lacks(line) ? FirstLevel::kAbsent : l1_data_.place_of(line);
+    if (place == FirstLevel::kAbsent) {
+        expect_in_second(line);
+        return false;
+    }
+    // A line that is shared would be lost by other cores. By the rule of cachegrind, lines are never modified.
+    const bool modifies = kind != Access::load && machine_.request == Request::line;
+    if (modifies && l1_data_.state_at(place) < LineState::exclusive) return false;
+    if (!hits_page(data_tlb_, recent_data_pages_, address)) return false;
+    if (modifies && l1_data_.state_at(place) == LineState::exclusive) l1_data_.set_state_at(place, LineState::modified);
+    const bool first_after_prefetch = l1_data_.take_mark_at(place);
+    l1_data_.use(place, line);
+    recent_data_.set(line, l1_data_.is_plain(place, line, true));
+    if (first_after_prefetch && kind != Access::store) follow_stride(instruction, address);
+    return true;
 }
 
 // A fetch that crosses a page translates both pages; a fetch of at most 15 bytes cannot reach a third.
@@ -156,7 +192,8 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
         if (found != Translation::first_level) ++tlb_misses;
         if (found == Translation::walk) ++page_walks;
     };
-    if (page != PageSize::small || !recent_data_pages_.holds(address >> kPageShift)) translate_data(address);
+    // Whether the page is recent (recent.h) does not matter: generated code that keeps no such table uses pages, too.
+    translate_data(address);
     if (!same_page(address, last)) translate_data(last);
 
     const std::uint64_t from = address >> line_shift_;
@@ -175,7 +212,7 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
 }
 
 /// Touches lines in their order.
-Core::Touched Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
+Core::Touched Core::lines(FirstLevel& first, std::uint64_t from, std::uint64_t to, Reader reader) {
     if (machine_.request == Request::access) return whole_access(first, from, to, reader);
     Touched all;
     for (std::uint64_t number = from; number <= to; ++number) {
@@ -187,17 +224,17 @@ Core::Touched Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Re
 }
 
 /// By the rule of cachegrind: if L1 lacked any line, the last level is asked for all of them, once.
-Core::Touched Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
+Core::Touched Core::whole_access(FirstLevel& first, std::uint64_t from, std::uint64_t to, Reader reader) {
     const bool is_code = &first == &l1_code_;
     bool missed = false;
     bool marked = false;
     for (std::uint64_t number = from; number <= to; ++number) {
         // With the modified mark: in this mode lines have no states, so a store that repeats changes nothing.
         note_recent(first, number, true);
-        const unsigned way = first.way_of(number);
-        if (way != Cache::kAbsent) {
-            marked = first.take_mark_in(number, way) || marked;
-            first.make_recent(number, way);
+        const FirstLevel::Place place = first.place_of(number);
+        if (place != FirstLevel::kAbsent) {
+            marked = first.take_mark_at(place) || marked;
+            first.use(place, number);
             continue;
         }
         first.insert(number, LineState::exclusive);
@@ -215,12 +252,12 @@ Core::Touched Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t
 }
 
 // The prefetch comes last: first the line that missed is filled, then the next one.
-Core::Touched Core::line(Cache& first, std::uint64_t number, Reader reader) {
-    const unsigned way = first.surely_lacks(number) ? Cache::kAbsent : first.way_of(number);
-    if (way != Cache::kAbsent) {
-        const LineState state = first.state_in(number, way);
-        const bool marked = first.take_mark_in(number, way);
-        first.make_recent(number, way);
+Core::Touched Core::line(FirstLevel& first, std::uint64_t number, Reader reader) {
+    const FirstLevel::Place place = first.surely_lacks(number) ? FirstLevel::kAbsent : first.place_of(number);
+    if (place != FirstLevel::kAbsent) {
+        const LineState state = first.state_at(place);
+        const bool marked = first.take_mark_at(place);
+        first.use(place, number);
         note_recent(first, number, state == LineState::modified);
         if (reader == Reader::store) become_modified(number, state);
         return {Source::l1, marked};
@@ -238,7 +275,7 @@ Core::Touched Core::line(Cache& first, std::uint64_t number, Reader reader) {
 /// The most common miss of L1D, in one piece: L2 has the line, and this core may do with it what it wants. Does what
 /// bring() and fill() do. False: it is another miss, and nothing has changed but the order of L2's set, as bring() will
 /// change it.
-[[gnu::always_inline]] inline bool Core::fill_from_second(Cache& first, std::uint64_t line, Reader reader) {
+[[gnu::always_inline]] inline bool Core::fill_from_second(FirstLevel& first, std::uint64_t line, Reader reader) {
     if (!l2_.has_paths()) return false;
     const bool writes = reader == Reader::store;
     LineState state = l2_.touch_by_hint(line);
@@ -247,7 +284,7 @@ Core::Touched Core::line(Cache& first, std::uint64_t number, Reader reader) {
     counts_->add(requests_of(reader).l2_reads);
     counts_->add(Quantity::data_lines_filled);
     const bool fetched_early = reader == Reader::prefetch;
-    const Victim victim = first.insert_there(line, state, fetched_early && machine_.prefetch.stride);
+    const Victim victim = first.insert(line, state, fetched_early && machine_.prefetch.stride);
     if (fetched_early)
         recent_data_.clear(line);
     else
@@ -301,7 +338,7 @@ Found Core::bring(std::uint64_t line, Reader reader) {
     return found;
 }
 
-void Core::fill(Cache& first, std::uint64_t line, LineState state, Reader reader) {
+void Core::fill(FirstLevel& first, std::uint64_t line, LineState state, Reader reader) {
     const bool is_data = &first == &l1_data_;
     counts_->add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
     const Victim victim = first.insert(line, state, reader == Reader::prefetch && machine_.prefetch.stride);
@@ -358,13 +395,20 @@ bool Core::first_level_holds(std::uint64_t line) const {
 
 // recent_code_ needs no change: fetch() does not ask whether a line is modified.
 void Core::share(std::uint64_t line) {
-    for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->set_state(line, LineState::shared);
+    for (FirstLevel* cache : {&l1_code_, &l1_data_}) cache->set_state(line, LineState::shared);
+    l2_.set_state(line, LineState::shared);
     recent_data_.share(line);
+}
+
+void Core::forget_recent() {
+    for (Recent* recent : {&recent_code_, &recent_code_pages_, &recent_data_pages_}) recent->clear_all();
+    recent_data_.clear_all();
 }
 
 void Core::lose(std::uint64_t line) {
     if (present(l1_code_.remove(line))) ++code_losses_;
-    for (Cache* cache : {&l1_data_, &l2_}) cache->remove(line);
+    l1_data_.remove(line);
+    l2_.remove(line);
     recent_code_.forget(line);
     recent_data_.forget(line);
 }

@@ -15,12 +15,10 @@
 // - A load trains the stride prefetcher (stride.h) if L1D lacks a line of it, or if it is the first access to a line
 //   that a prefetch has brought.
 //
-// Three paths. Most accesses hit the line, and the page, that was touched last in its set: they repeat. fetch() and
-// access() handle them inline, by two comparisons (recent.h). Most others hit an older line of L1 or page of the first
-// TLB: hits_code() and hits_data() make it the most recent one. The rest take fetch_anew() and access_anew(); there,
-// a line that L1D lacks and L2 has takes a path of its own, too (fill_from_second()). All paths must have the same
-// result: tests/unit/models/core_test.cpp compares them with tests/unit/models/plain_machine.h, which has the full path
-// only.
+// Two paths. Nearly all accesses hit a line of L1 and a page of the first TLB: hits_code() and hits_data() do them
+// (first_level.h). The rest take fetch_anew() and access_anew(); there, a line that L1D lacks and L2 has takes a path
+// of its own, too (fill_from_second()). All paths must have the same result: tests/unit/models/core_test.cpp compares
+// them with tests/unit/models/plain_machine.h, which has the full path only.
 //
 // Order. A core changes other cores (SharedLevel::read()) without a lock. So the caller serializes all calls on cores
 // that share a SharedLevel; the engine holds the process's Modelling::lock (engine/modelling/state.h). Counts then
@@ -34,6 +32,7 @@
 #include <cstdint>
 
 #include "models/caches/cache.h"
+#include "models/caches/first_level.h"
 #include "models/caches/recent.h"
 #include "models/caches/stride.h"
 #include "models/caches/tlb.h"
@@ -55,8 +54,8 @@ struct Found {
 
 class SharedLevel;
 
-/// Where the words of hits_code() and hits_data() lie, in bytes from the start of the core, for generated code that
-/// does the same. Equal for all cores of a machine whose memory follows their object at the same distance.
+/// Where what hits_code() and hits_data() read and write lies, in bytes from the start of the core, for generated code
+/// that does the same. Equal for all cores of a machine whose memory follows their object at the same distance.
 struct ShortPath {
     struct Table {
         std::int64_t entries;  ///< words as in recent.h; from the start of RecentMemory::owner, if there is one
@@ -67,11 +66,11 @@ struct ShortPath {
         Table lines;     ///< the most recent lines
         Table modified;  ///< of these, those that are modified; only of data
         Table pages;
-        Cache::Places ways;   ///< of a cache of tree-PLRU
-        Cache::Sets ordered;  ///< of a cache of LRU
-        Cache::Sets tlb;      ///< of the first level, for pages of 4 KiB
+        FirstLevel::Places cache;
+        FirstLevel::Places tlb;  ///< for pages of 4 KiB
     };
     Level code, data;
+    std::int64_t clock;
     unsigned line_shift;
 };
 
@@ -120,7 +119,7 @@ class Core {
 
     /// The fetch of an instruction of `size` bytes, at least 1.
     Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small) {
-        const bool short_path = page == PageSize::small && (repeats_fetch(address, size) || hits_code(address, size));
+        const bool short_path = page == PageSize::small && hits_code(address, size);
         if (!short_path) return fetch_anew(address, size, page);
         count_repeated({.fetches = 1});
         return Source::l1;
@@ -128,33 +127,24 @@ class Core {
     /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
     AccessFacts access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
                        PageSize page = PageSize::small) {
-        const bool short_path = page == PageSize::small &&
-                                (repeats_access(address, size, kind) || hits_data(instruction, address, size, kind));
+        const bool short_path = page == PageSize::small && hits_data(instruction, address, size, kind);
         if (!short_path) return access_anew(instruction, address, size, kind, page);
         const bool loads = kind != Access::store;
         count_repeated({.loads = loads ? 1U : 0U, .stores = loads ? 0U : 1U});
         return {};
     }
 
-    // For a caller that has many accesses: those that repeat change nothing, so it counts them together.
+    // For a caller that has many accesses: those that hit change only when their line and page were used, so it counts
+    // them together.
 
-    /// Whether a fetch from a page of 4 KiB hits and changes nothing but counts.
-    bool repeats_fetch(std::uint64_t address, unsigned size) const {
-        return is_recent(address, size, recent_code_pages_) && recent_code_.holds(address >> line_shift_);
-    }
-    /// Whether an access to a page of 4 KiB hits and changes nothing but counts.
-    bool repeats_access(std::uint64_t address, unsigned size, Access kind) const {
-        const std::uint64_t line = address >> line_shift_;
-        return is_recent(address, size, recent_data_pages_) &&
-               (kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line));
-    }
-    /// Whether a fetch from a page of 4 KiB lies in a line of L1I, and in a page of the first TLB. They are then the
-    /// most recent ones of their sets, and the fetch counts as one that repeats. Otherwise nothing changes.
+    /// Whether a fetch from a page of 4 KiB lies in a line of L1I, and in a page of the first TLB. These are then used,
+    /// and the caller counts the fetch. Otherwise nothing changes.
     bool hits_code(std::uint64_t address, unsigned size) {
         const std::uint64_t line = address >> line_shift_;
-        const unsigned way = way_of_hit(l1_code_, code_tlb_, recent_code_pages_, address, size);
-        if (way == Cache::kAbsent) return false;
-        l1_code_.make_recent(line, way);
+        if ((address + size - 1) >> line_shift_ != line) return false;
+        const FirstLevel::Place place = place_of(l1_code_, line, false);
+        if (place == FirstLevel::kAbsent || !hits_page(code_tlb_, recent_code_pages_, address)) return false;
+        l1_code_.use(place, line);
         recent_code_.set(line);
         return true;
     }
@@ -162,24 +152,44 @@ class Core {
     /// may train the prefetcher, which may fetch.
     bool hits_data(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind) {
         const std::uint64_t line = address >> line_shift_;
-        if (l1_data_.surely_lacks(line)) {
-            expect_in_second(line);
+        if ((address + size - 1) >> line_shift_ != line) [[unlikely]]
+            return hits_two_lines(address, size, kind);
+        if (!l1_data_.hinted()) return hits_data_otherwise(instruction, address, kind);
+        const FirstLevel::Place place = l1_data_.hinted_place(line);
+        if (!l1_data_.is_plain(place, line, kind != Access::load)) [[unlikely]]
+            return hits_data_otherwise(instruction, address, kind);
+        if (!hits_page(data_tlb_, recent_data_pages_, address)) [[unlikely]]
             return false;
-        }
-        // By the rule of cachegrind, lines are never modified.
-        const bool modifies = kind != Access::load && machine_.request == Request::line;
-        // A line that is shared would be lost by other cores.
-        const LineState least = modifies ? LineState::exclusive : LineState::shared;
-        const unsigned way = way_of_hit(l1_data_, data_tlb_, recent_data_pages_, address, size, least);
-        if (way == Cache::kAbsent) return false;
-        LineState state = l1_data_.state_in(line, way);
-        if (modifies && state == LineState::exclusive) l1_data_.set_state_in(line, way, state = LineState::modified);
-        const bool first_after_prefetch = l1_data_.take_mark_in(line, way);
-        l1_data_.make_recent(line, way);
-        recent_data_.set(line, state == LineState::modified || machine_.request == Request::access);
-        if (first_after_prefetch && kind != Access::store) follow_stride(instruction, address);
+        l1_data_.use(place, line);
+        recent_data_.set(line, l1_data_.is_plain(place, line, true));
         return true;
     }
+    /// Whether it is sure at a glance that the access misses L1D. If so, what it needs is on its way.
+    bool surely_misses(std::uint64_t address, unsigned size) const {
+        const std::uint64_t line = address >> line_shift_;
+        if ((address + size - 1) >> line_shift_ != line || !l1_data_.surely_lacks(line)) return false;
+        expect_in_second(line);
+        return true;
+    }
+    /// Whether accesses to this line and page would change nothing but when they were used.
+    bool just_hits_data(std::uint64_t address, Access kind) const {
+        const std::uint64_t line = address >> line_shift_;
+        return l1_data_.hinted() && l1_data_.is_plain(l1_data_.hinted_place(line), line, kind != Access::load) &&
+               data_tlb_.small().find(address >> kPageShift) != LineState::invalid;
+    }
+    unsigned line_bytes() const { return 1U << line_shift_; }
+    /// How many bytes of the address's line follow it, itself included.
+    unsigned bytes_to_end_of_line(std::uint64_t address) const {
+        return line_bytes() - static_cast<unsigned>(address & (line_bytes() - 1));
+    }
+    /// Whether what translated code compares (recent.h) is apart from the core.
+    bool has_recent_apart() const { return recent_owner_ != nullptr; }
+    // Whether an access, or a fetch, touches the line that was used last in its set. For statistics.
+
+    bool repeats_line_of_code(std::uint64_t address) const { return is_most_recent(l1_code_, address >> line_shift_); }
+    bool repeats_line_of_data(std::uint64_t address) const { return is_most_recent(l1_data_, address >> line_shift_); }
+    /// Nothing is recent (recent.h) in the memory that translated code compares.
+    void forget_recent();
     /// fetch() and access() by the full path alone, for a caller that has asked for the others.
     Source fetch_anew(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
     AccessFacts access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
@@ -214,29 +224,35 @@ class Core {
     void lose(std::uint64_t line);
 
   private:
-    /// Whether the access lies in one line, of the most recent page of its set.
-    bool is_recent(std::uint64_t address, unsigned size, const Recent& pages) const {
-        return address >> line_shift_ == (address + size - 1) >> line_shift_ && pages.holds(address >> kPageShift);
+    static bool is_most_recent(const FirstLevel& first, std::uint64_t line) {
+        const FirstLevel::Place place = first.place_of(line);
+        return place != FirstLevel::kAbsent && first.is_most_recent(place);
     }
-    /// The way of the access's line if that and its page are in the first level, and it is one line in this state or a
-    /// higher one; else kAbsent, and nothing has changed. The page is then its set's most recent.
-    unsigned way_of_hit(const Cache& first, Tlb& tlb, Recent& pages, std::uint64_t address, unsigned size,
-                        LineState least = LineState::shared) {
-        const std::uint64_t line = address >> line_shift_;
+    /// The place of a line, which a plain hit finds at once; else kAbsent.
+    static FirstLevel::Place place_of(const FirstLevel& first, std::uint64_t line, bool stores) {
+        if (first.hinted()) {
+            const FirstLevel::Place place = first.hinted_place(line);
+            if (first.is_plain(place, line, stores)) return place;
+        }
+        return first.place_of(line);
+    }
+    bool hits_two_lines(std::uint64_t address, unsigned size, Access kind);
+    bool hits_data_otherwise(std::uint64_t instruction, std::uint64_t address, Access kind);
+    /// Whether the first TLB has the page, which is then used.
+    bool hits_page(Tlb& tlb, Recent& pages, std::uint64_t address) {
         const std::uint64_t page = address >> kPageShift;
-        if ((address + size - 1) >> line_shift_ != line) return Cache::kAbsent;
-        const unsigned way = first.way_of(line);
-        if (way == Cache::kAbsent || first.state_in(line, way) < least) return Cache::kAbsent;
-        if (pages.holds(page)) return way;
-        if (!tlb.hits(page)) return Cache::kAbsent;
+        if (!tlb.hits(page)) return false;
         pages.set(page);
-        return way;
+        return true;
     }
     /// As expect_miss(), of lines that L2 has. What a miss does before it looks there takes as long.
     void expect_in_second(std::uint64_t line) const {
         if (!l2_.has_paths()) return;
         l2_.expect_by_hint(line);
-        if (machine_.prefetch.next_line) l2_.expect_by_hint(line + 1);
+        l1_data_.expect(line);
+        if (!machine_.prefetch.next_line) return;
+        l2_.expect_by_hint(line + 1);
+        l1_data_.expect(line + 1);
     }
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
@@ -244,7 +260,7 @@ class Core {
         if (wanted != StridePrefetcher::kNothing) prefetch(wanted >> line_shift_);
     }
     /// The line was touched by an access, and is its set's most recent.
-    void note_recent(const Cache& first, std::uint64_t line, bool modified) {
+    void note_recent(const FirstLevel& first, std::uint64_t line, bool modified) {
         if (&first == &l1_data_)
             recent_data_.set(line, modified);
         else
@@ -256,14 +272,14 @@ class Core {
         Source source = Source::l1;
         bool first_after_prefetch = false;  ///< it is the first one to a line that a prefetch has brought
     };
-    Touched line(Cache& first, std::uint64_t line, Reader reader);
-    Touched lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
-    Touched whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
+    Touched line(FirstLevel& first, std::uint64_t line, Reader reader);
+    Touched lines(FirstLevel& first, std::uint64_t from, std::uint64_t to, Reader reader);
+    Touched whole_access(FirstLevel& first, std::uint64_t from, std::uint64_t to, Reader reader);
     void become_modified(std::uint64_t line, LineState state);
-    bool fill_from_second(Cache& first, std::uint64_t line, Reader reader);
+    bool fill_from_second(FirstLevel& first, std::uint64_t line, Reader reader);
     void dispose(Victim victim);
     Found bring(std::uint64_t line, Reader reader);
-    void fill(Cache& first, std::uint64_t line, LineState state, Reader reader);
+    void fill(FirstLevel& first, std::uint64_t line, LineState state, Reader reader);
     void fill_second(std::uint64_t line, LineState state);
     void after_miss(std::uint64_t line);
     void prefetch(std::uint64_t line);
@@ -273,8 +289,9 @@ class Core {
     const Machine& machine_;
     SharedLevel& shared_;
     Counts* counts_;
-    Cache l1_code_;
-    Cache l1_data_;
+    std::uint64_t clock_ = 0;  ///< of the first level (first_level.h)
+    FirstLevel l1_code_;
+    FirstLevel l1_data_;
     Cache l2_;
     TlbArray second_tlb_;
     TlbArray second_code_tlb_;

@@ -1,10 +1,9 @@
 // recent.h: the most recent line of each set of a cache, or the most recent page of each set of a TLB.
 //
-// The problem: each load and store needs a look-up, which compares all ways of a set and may reorder them.
-//
 // Most accesses touch the line that was touched last in its set. Touching it again changes no order: under LRU it is at
 // the front already, under tree-PLRU the tree points away from it already, and under not-recently-used it has its mark
-// already. So such an access is a hit that needs only a comparison.
+// already. So translated code that compares its accesses with these (engine/x86_64/accesses/check_accesses.cpp) need
+// not record those. Generated code keeps them up to date only while translated code compares: Core::forget_recent().
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ class Recent {
   public:
     Recent() = default;
     Recent(std::uint32_t sets, std::uint64_t* memory) : entries_(memory), mask_(sets == 0 ? 0 : sets - 1) {
-        std::fill_n(entries_, words(sets), kNone);
+        clear_all();
     }
 
     static constexpr std::size_t words(std::uint32_t sets) { return sets == 0 ? 1 : sets; }
@@ -29,6 +28,8 @@ class Recent {
     void set(std::uint64_t number) { entry_of(number) = number; }
     /// Nothing is recent in the set of this number.
     void clear(std::uint64_t number) { entry_of(number) = kNone; }
+    /// Nothing is recent in any set.
+    void clear_all() { std::fill_n(entries_, words(mask_ == 0 ? 0 : static_cast<std::uint32_t>(mask_ + 1)), kNone); }
     /// The line or page was removed.
     void forget(std::uint64_t number) {
         if (holds(number)) clear(number);
@@ -58,10 +59,6 @@ class RecentLines {
 
     static constexpr std::size_t words(std::uint32_t sets) { return 2 * Recent::words(sets); }
 
-    bool holds(std::uint64_t line) const { return lines_.holds(line); }
-    /// Whether it is recent and modified.
-    bool holds_modified(std::uint64_t line) const { return modified_.holds(line); }
-
     void set(std::uint64_t line, bool modified) {
         lines_.set(line);
         if (modified)
@@ -70,6 +67,7 @@ class RecentLines {
             modified_.clear(line);
     }
     void clear(std::uint64_t line) { lines_.clear(line), modified_.clear(line); }
+    void clear_all() { lines_.clear_all(), modified_.clear_all(); }
     /// The line was removed from the cache.
     void forget(std::uint64_t line) { lines_.forget(line), modified_.forget(line); }
     /// The line is not modified any more.

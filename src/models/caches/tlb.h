@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "models/caches/cache.h"
+#include "models/caches/first_level.h"
 #include "models/machine.h"
 
 namespace anyperf::models {
@@ -31,14 +32,8 @@ class TlbArray {
     }
     static constexpr std::size_t words(const TlbGeometry& geometry) { return Cache::words(geometry_of(geometry)); }
 
-    /// Whether it has the page, which is then its set's most recent. If not, nothing changes.
-    bool hits(std::uint64_t page) { return present(pages_.touch(page)); }
     /// Whether it has the page. If not, it is filled with it.
     bool touch(std::uint64_t page) { return pages_.touch_or_insert(page, kState); }
-
-    // For generated code, which does what hits() does (engine/modelling/write_routines.cpp).
-
-    Cache::Sets sets(const void* from) const { return pages_.sets(from); }
     static constexpr LineState kState = LineState::exclusive;  ///< of all pages
 
   private:
@@ -49,16 +44,42 @@ class TlbArray {
 class FirstTlb {
   public:
     FirstTlb() = default;
-    FirstTlb(const TlbGeometry& small, const TlbGeometry& large, std::uint64_t* memory)
-        : small_(small, memory), large_(large, memory + TlbArray::words(small)) {}
+    FirstTlb(const TlbGeometry& small, const TlbGeometry& large, std::uint64_t* memory, std::uint64_t& clock)
+        : small_(TlbArray::geometry_of(small), memory, clock), large_(large, memory + words_of_small(small)) {}
 
-    bool hits(std::uint64_t small_page) { return small_.hits(small_page); }
-    bool touch(std::uint64_t page, PageSize size) { return (size == PageSize::small ? small_ : large_).touch(page); }
-    /// Where the pages of 4 KiB are.
-    Cache::Sets sets(const void* from) const { return small_.sets(from); }
+    static constexpr std::size_t words(const TlbGeometry& small, const TlbGeometry& large) {
+        return words_of_small(small) + TlbArray::words(large);
+    }
+
+    /// Whether it has this page of 4 KiB, which is then used. If not, nothing changes.
+    bool hits(std::uint64_t page) {
+        FirstLevel::Place place = small_.hinted() ? small_.hinted_place(page) : FirstLevel::kAbsent;
+        if (place == FirstLevel::kAbsent || !small_.is_plain(place, page, false)) place = small_.place_of(page);
+        if (place == FirstLevel::kAbsent) return false;
+        small_.use(place, page);
+        return true;
+    }
+    /// Whether it has the page. If not, it is filled with it.
+    bool touch(std::uint64_t page, PageSize size) {
+        if (size == PageSize::large) return large_.touch(page);
+        if (small_.hinted()) [[likely]] {
+            const FirstLevel::Place place = small_.hinted_place(page);
+            if (small_.is_plain(place, page, false)) {
+                small_.use(place, page);
+                return true;
+            }
+        }
+        return small_.exists() && small_.use_or_insert(page, TlbArray::kState);
+    }
+    /// The pages of 4 KiB.
+    const FirstLevel& small() const { return small_; }
 
   private:
-    TlbArray small_;
+    static constexpr std::size_t words_of_small(const TlbGeometry& small) {
+        return FirstLevel::words(TlbArray::geometry_of(small));
+    }
+
+    FirstLevel small_;
     TlbArray large_;
 };
 
@@ -70,8 +91,8 @@ class Tlb {
 
     /// Whether the first level has this page of 4 KiB. If not, nothing changes.
     bool hits(std::uint64_t page) { return first_.hits(page); }
-    /// Where the first level has its pages of 4 KiB.
-    Cache::Sets sets(const void* from) const { return first_.sets(from); }
+    /// The first level's pages of 4 KiB.
+    const FirstLevel& small() const { return first_.small(); }
     Translation translate(std::uint64_t address, PageSize size) {
         const std::uint64_t page = address >> (size == PageSize::small ? kSmallShift : kLargeShift);
         if (first_.touch(page, size)) return Translation::first_level;

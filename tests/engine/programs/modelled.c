@@ -1,9 +1,10 @@
 // modelled.c: accesses and branches of every kind that caches, TLBs and branch predictors tell apart.
 #include "tiny.h"
 
-enum { kBytes = 96 * 1024, kLine = 64 };
+enum { kBytes = 96 * 1024, kLine = 64, kPages = 160 };
 
 static unsigned char memory[kBytes] __attribute__((aligned(4096)));
+static volatile unsigned char many[kPages][4096] __attribute__((aligned(4096)));
 static unsigned random_state = 1;
 
 static unsigned next_random(void) {
@@ -34,6 +35,17 @@ static unsigned chase(unsigned steps) {
     unsigned at = 0;
     for (unsigned i = 0; i < steps; ++i) at = (memory[at] * 997u + next_random()) % kBytes;
     return at;
+}
+
+/// Random loads from more pages than a first TLB has. Half of them find their line in L1.
+static unsigned pages(unsigned times) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < times; ++i) {
+        const unsigned drawn = next_random();
+        const unsigned page = drawn % kPages;
+        sum += many[page][(page * 5 + (drawn >> 12) % 3 * 2) % 64 * kLine];
+    }
+    return sum;
 }
 
 /// A branch that follows no rule, one that alternates and one that goes one way only.
@@ -74,7 +86,7 @@ int program(int argc, char** argv, char** envp) {
     unsigned sum = walk(8) + walk(kLine) + walk(4096) + walk(1000);
     sum += (unsigned)misaligned() + chase(3000) + branches(2000) + recurse(40) + indirect(600);
     copies();
-    sum += walk(192);
+    sum += walk(192) + pages(4000);
     say("sum", sum != 1);
     return 0;
 }

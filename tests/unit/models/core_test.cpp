@@ -38,6 +38,41 @@ class RealMachine {
     std::vector<std::unique_ptr<Core>> cores_;
 };
 
+/// Does accesses that just hit as generated code does them: it writes down when a line and a page were used, and
+/// nothing else (engine/modelling/look_up_code.h).
+class GeneratedCode {
+  public:
+    explicit GeneratedCode(Core& core) : core_(core), path_(core.short_path()) {}
+
+    /// False: it is to be done otherwise, and nothing has changed.
+    bool does(std::uint64_t address, unsigned size, Access kind) {
+        const ShortPath::Level& data = path_.data;
+        const std::uint64_t line = address >> path_.line_shift;
+        const std::uint64_t page = address >> Core::kPageShift;
+        if (!data.cache.hinted || !data.tlb.hinted || (address + size - 1) >> path_.line_shift != line) return false;
+        const std::int64_t place = place_of(data.cache, line);
+        const std::int64_t of_page = place_of(data.tlb, page);
+        if (word((kind == Access::load ? data.cache.loads : data.cache.stores) + place) != line) return false;
+        if (word(data.tlb.loads + of_page) != page) return false;
+        const std::uint64_t now = ++word(path_.clock);
+        word(data.cache.times + place) = now;
+        word(data.tlb.times + of_page) = now;
+        core_.count_repeated({.loads = kind == Access::store ? 0U : 1U, .stores = kind == Access::store ? 1U : 0U});
+        return true;
+    }
+
+  private:
+    char* at(std::int64_t offset) { return reinterpret_cast<char*>(&core_) + offset; }
+    std::uint64_t& word(std::int64_t offset) { return *reinterpret_cast<std::uint64_t*>(at(offset)); }
+    /// In bytes.
+    std::int64_t place_of(const FirstLevel::Places& places, std::uint64_t number) {
+        return std::int64_t{8} * reinterpret_cast<std::uint16_t*>(at(places.hints))[number & places.hint_mask];
+    }
+
+    Core& core_;
+    ShortPath path_;
+};
+
 std::string differences(const Counts& real, const Counts& plain) {
     std::string text;
     for (const QuantityRow& row : kQuantityRows)
@@ -123,6 +158,28 @@ TEST_P(EveryMachineOfManyCores, CountsEqualThoseOfThePlainSimulatorWhereFourCore
 INSTANTIATE_TEST_SUITE_P(Presets, EveryMachine, ::testing::ValuesIn(presets().begin(), presets().end()), name_of);
 INSTANTIATE_TEST_SUITE_P(Presets, EveryMachineOfManyCores, ::testing::ValuesIn(machines_with_a_core_for_each_thread()),
                          name_of);
+
+// Some accesses to random pages, more than a first TLB has, hit a line that was used before.
+TEST_P(EveryMachine, CountsEqualThoseOfThePlainSimulatorWhereGeneratedCodeDoesWhatHits) {
+    RealMachine real(GetParam().machine, 1);
+    PlainMachine plain(GetParam().machine, 1);
+    GeneratedCode code(real.core(0));
+    Stream stream(4);
+    unsigned done = 0;
+    for (unsigned i = 0; i < 30'000; ++i) {
+        const bool near = stream.below(2) == 0;
+        const std::uint64_t page = stream.below(near ? 24 : 160);
+        const std::uint64_t address = 0x10000 + 4096 * page + (page * 5 + stream.below(near ? 2 : 9)) % 64 * 64;
+        const auto kind = static_cast<Access>(stream.below(3));
+        plain.access(0, 1, address, 8, kind, PageSize::small);
+        if (code.does(address, 8, kind))
+            ++done;
+        else
+            real.core(0).access_anew(1, address, 8, kind);
+    }
+    EXPECT_EQ("", differences(real.counts(0), plain.counts(0)));
+    EXPECT_EQ(done > 0, real.core(0).short_path().data.cache.hinted);
+}
 
 /// A small machine with every field drawn at random.
 Machine random_machine(std::mt19937_64& random) {

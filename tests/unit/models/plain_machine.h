@@ -294,9 +294,8 @@ class PlainMachine {
         load.distance = distance;
         const std::int64_t line = machine_.line_bytes();
         std::int64_t ahead = 0;
-        if (distance == before && distance >= line && distance <= 2048) {
-            ahead = distance;
-        } else if (distance == before && distance <= -line && distance >= -2048) {
+        const bool leads = (distance >= line && distance <= 2048) || (distance <= -line && distance >= -2048);
+        if (distance == before && leads) {
             ahead = distance;
         } else if (distance > 0 && distance < 2 * line && before > 0 && before < 2 * line) {
             ahead = line;
