@@ -85,7 +85,7 @@ class LookUpCode {
     /// After use() of the line in rdx at the place rdi; changes rcx and r10.
     //   mov edx, ecx ; and SETS-1, ecx ; mov rdx, LINES(rcx)
     //   of stores: mov rdx, MODIFIED(rcx)
-    //   of loads: mov $-1, r10 ; cmp STORES(rbx,rdi,8), rdx ; cmove rdx, r10 ; mov r10, MODIFIED(rcx)
+    //   of loads: take_if_modified() ; mov r10, MODIFIED(rcx)
     void note_line(const Level& data, bool stores) {
         using namespace x86_64;
         if (!keeps_recent_) return;
@@ -93,9 +93,7 @@ class LookUpCode {
         out_.and32(rcx, static_cast<std::uint32_t>(data.lines.mask));
         out_.store_entry_at(rdx, data.lines, rcx);
         if (stores) return out_.store_entry_at(rdx, data.modified, rcx);
-        out_.mov(r10, ~std::uint64_t{0});
-        out_.cmp_indexed(rdx, rbx, rdi, data.cache.stores);
-        out_.cmov(Condition::equal, r10, rdx);
+        take_if_modified(data);
         out_.store_entry_at(r10, data.modified, rcx);
     }
     /// After use() of the page in rax; changes rcx.
@@ -117,9 +115,7 @@ class LookUpCode {
         if (!keeps_recent_) return;
         out_.store_entry(rdx, data.lines, value);
         if (stores) return out_.store_entry(rdx, data.modified, value);
-        out_.mov(r10, ~std::uint64_t{0});
-        out_.cmp_indexed(rdx, rbx, rdi, data.cache.stores);
-        out_.cmov(Condition::equal, r10, rdx);
+        take_if_modified(data);
         out_.store_entry(r10, data.modified, value);
     }
 
@@ -128,6 +124,15 @@ class LookUpCode {
 
     void compare(const Places& places, bool stores, Register number, Register at) {
         out_.cmp_indexed(number, x86_64::rbx, at, stores ? places.stores : places.loads);
+    }
+
+    /// r10 becomes the line in rdx if that is modified, at the place rdi; else no line.
+    //   mov $-1, r10 ; cmp STORES(rbx,rdi,8), rdx ; cmove rdx, r10
+    void take_if_modified(const Level& data) {
+        using namespace x86_64;
+        out_.mov(r10, ~std::uint64_t{0});
+        out_.cmp_indexed(rdx, rbx, rdi, data.cache.stores);
+        out_.cmov(Condition::equal, r10, rdx);
     }
 
     ReplayEmitter& out_;

@@ -24,9 +24,6 @@ class ReplayEmitter : public x86_64::Emitter {
     void store32(Register from, Register base, std::int64_t displacement) {
         memory(false, 0x89, from, base, displacement);
     }
-    void cmp_memory(Register reg, Register base, std::int64_t displacement) {
-        memory(true, 0x3b, reg, base, displacement);
-    }
     // The next four are of an entry of a table of ShortPath: of the thread, or of the core, which rbx has.
 
     /// cmp reg, [entry of this number]
@@ -52,10 +49,6 @@ class ReplayEmitter : public x86_64::Emitter {
     }
     void add_to_memory(Register from, Register base, std::int64_t displacement) {
         memory(true, 0x01, from, base, displacement);
-    }
-    /// mov to, [base + 8 * index + displacement]
-    void load_indexed(Register to, Register base, Register index, std::int64_t displacement) {
-        indexed(true, 0x8b, to, base, index, 3, displacement);
     }
     /// movzx r32, word [base + 2 * index + displacement]
     void load16_indexed(Register to, Register base, Register index, std::int64_t displacement) {
@@ -89,7 +82,6 @@ class ReplayEmitter : public x86_64::Emitter {
     }
 
     void add(Register to, Register from) { registers(true, 0x03, to, from); }
-    void sub(Register to, Register from) { registers(true, 0x2b, to, from); }
     void sub32(Register to, Register from) { registers(false, 0x2b, to, from); }
     void xor_(Register to, Register from) { registers(true, 0x33, to, from); }
     void xor32(Register to, Register from) { registers(false, 0x33, to, from); }
@@ -109,7 +101,6 @@ class ReplayEmitter : public x86_64::Emitter {
     void and32(Register reg, std::uint32_t value) { immediate(false, 4, reg, value); }
     void xor32_immediate(Register reg, std::uint32_t value) { immediate(false, 6, reg, value); }
     void shl(Register reg, unsigned count) { shift(true, 4, reg, count); }
-    void shl32(Register reg, unsigned count) { shift(false, 4, reg, count); }
     void shr(Register reg, unsigned count) { shift(true, 5, reg, count); }
     void shr32(Register reg, unsigned count) { shift(false, 5, reg, count); }
     /// setcc. Precondition: rax to rbx.

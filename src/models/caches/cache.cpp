@@ -33,8 +33,8 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 }  // namespace
 
-// The words of the policy follow those of the ways, then come the ways' bytes, the hints, the paths, and the numbers of
-// taken ways.
+// The words of the policy follow those of the ways, then come the ways' bytes, the hints, and the numbers of taken
+// ways.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     : ways_(memory),
       set_mask_(geometry.exists() ? geometry.sets - 1U : 0U),
@@ -56,28 +56,7 @@ Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
         hint_mask_ = hints - 1;
         after += hints / sizeof(std::uint64_t);
     }
-    if (path_words_of(geometry) != 0) {
-        paths_ = after;
-        for (unsigned way = 0; way < way_count_; ++way, after += 2) {
-            after[0] = kTreePaths[way_count_ + way].others;
-            after[1] = kTreePaths[way_count_ + way].away;
-        }
-    }
     taken_ = reinterpret_cast<std::uint16_t*>(after);
-}
-
-Cache::Places Cache::places(const void* from) const {
-    if (paths_ == nullptr) return {};
-    const auto offset_of = [from](const void* part) {
-        return static_cast<const char*>(part) - static_cast<const char*>(from);
-    };
-    return {.hinted = true,
-            .words = offset_of(ways_),
-            .hints = offset_of(hints_),
-            .policy = offset_of(policy_),
-            .paths = offset_of(paths_),
-            .hint_mask = hint_mask_,
-            .shift = static_cast<unsigned>(std::countr_zero(way_count_))};
 }
 
 // Most hits that get here are in any way of the set, which no branch predictor predicts: what hits the front of a set

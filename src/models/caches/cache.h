@@ -61,13 +61,12 @@ inline constexpr auto kTreePaths = TreePlru::paths();
 
 /// A cache over memory of the caller. All bytes 0 is an empty cache.
 ///
-/// Each set is an array of ways, one word each: the line's number above a mark and two bits of state. The mark says
-/// that nothing has touched the line since a prefetch has brought it. Under LRU the ways are ordered from the most to
-/// the least recently used line. Otherwise a line stays in its way, and one more word for each set has the policy's
-/// bits. A set of that kind also has a byte for each way, of the number of the line that was there last: a look-up
-/// compares eight bytes at a time, and then the ways whose byte is equal. A small cache of that kind has a table of
-/// hints, too: in which way a line was last. A hint may be wrong; the way is compared before it is used. Each set also
-/// has the number of its valid ways.
+/// Each set is an array of ways, one word each: the line's number above three bits, two of them its state. Under LRU
+/// the ways are ordered from the most to the least recently used line. Otherwise a line stays in its way, and one more
+/// word for each set has the policy's bits. A set of that kind also has a byte for each way, of the number of the line
+/// that was there last: a look-up compares eight bytes at a time, and then the ways whose byte is equal. A small cache
+/// of that kind has a table of hints, too: in which way a line was last. A hint may be wrong; the way is compared
+/// before it is used. Each set also has the number of its valid ways.
 ///
 /// What each access may need is inline: the engine is compiled without optimisation over files.
 class Cache {
@@ -80,7 +79,7 @@ class Cache {
     static constexpr std::size_t words(const CacheGeometry& geometry) {
         const std::size_t rest = geometry.replacement == Replacement::lru ? 0 : 1 + byte_words_of(geometry);
         return geometry.sets * (geometry.ways + rest) + hints_of(geometry) / sizeof(std::uint64_t) +
-               path_words_of(geometry) + (geometry.sets * sizeof(std::uint16_t) + 7) / 8;
+               (geometry.sets * sizeof(std::uint16_t) + 7) / 8;
     }
 
     /// Looks a line up and makes it its set's most recent. Returns its state, or `invalid` if the line is absent.
@@ -98,16 +97,13 @@ class Cache {
         const unsigned way = way_of(line);
         return way == kAbsent ? LineState::invalid : state_of(set_of(line)[way]);
     }
-    /// Adds an absent line as its set's most recent, marked or not. Returns the line that it replaced.
-    Victim insert(std::uint64_t line, LineState state, bool marked = false) {
-        return exists() ? insert_there(line, state, marked) : Victim{};
-    }
-    /// insert() of a cache that exists.
-    [[gnu::always_inline]] Victim insert_there(std::uint64_t line, LineState state, bool marked) {
+    /// Adds an absent line as its set's most recent. Returns the line that it replaced.
+    [[gnu::always_inline]] Victim insert(std::uint64_t line, LineState state) {
+        if (!exists()) return {};
         const unsigned way = way_to_free(line);
         std::uint64_t* const set = set_of(line);
         const Victim victim{line_of(set[way]), state_of(set[way])};
-        const std::uint64_t word = word_of(line, state) | (marked ? kMark : 0);
+        const std::uint64_t word = word_of(line, state);
         if (replacement_ == Replacement::lru) {
             for (unsigned i = way; i > 0; --i) set[i] = set[i - 1];
             set[0] = word;
@@ -136,7 +132,7 @@ class Cache {
             ++taken_[line & set_mask_];
         return false;
     }
-    /// Changes the state of a line that is present, not its mark; an absent line stays absent.
+    /// Changes the state of a line that is present; an absent line stays absent.
     void set_state(std::uint64_t line, LineState state);
     /// Removes a line. Returns the state that it had, or `invalid` if it was absent.
     LineState remove(std::uint64_t line);
@@ -154,7 +150,7 @@ class Cache {
     // What most misses of the first level ask the second one, in few instructions. Precondition: has_paths().
 
     /// It has hints and is of tree-PLRU.
-    bool has_paths() const { return paths_ != nullptr; }
+    bool has_paths() const { return hints_ != nullptr && replacement_ == Replacement::tree_plru; }
     /// As expect(), if its hint finds the line.
     [[gnu::always_inline]] void expect_by_hint(std::uint64_t line) const {
         __builtin_prefetch(&ways_[((line & set_mask_) << way_shift_) + hints_[line & hint_mask_]]);
@@ -181,35 +177,10 @@ class Cache {
         return true;
     }
 
-    /// Where the ways, hints, the policy's bits and the paths of the ways (TreePlru::Path) of a cache of tree-PLRU lie,
-    /// for generated code, in bytes from `from`.
-    struct Places {
-        bool hinted = false;  ///< the rest is of a cache with hints and tree-PLRU
-        std::int64_t words = 0;
-        std::int64_t hints = 0;
-        std::int64_t policy = 0;
-        std::int64_t paths = 0;
-        std::size_t hint_mask = 0;
-        unsigned shift = 0;  ///< log2 of the ways of a set
-    };
-    Places places(const void* from) const;
-    /// Where the sets of a cache of LRU lie, in bytes from `from`.
-    struct Sets {
-        std::int64_t words = 0;
-        std::uint64_t mask = 0;  ///< of the line's number: its set
-        unsigned ways = 0;
-    };
-    Sets sets(const void* from) const {
-        if (!exists() || replacement_ != Replacement::lru) return {};
-        const auto words = reinterpret_cast<const char*>(ways_) - static_cast<const char*>(from);
-        return {.words = words, .mask = sets_ - 1U, .ways = way_count_};
-    }
     // A way is one word, and 0 is an invalid way. A line's number leaves room for three bits: lines have at least 16
     // bytes (machines/machine_fields.h), so numbers have at most 60 bits, and a TLB marks large pages by bit 60
     // (tlb.h).
     static constexpr unsigned kLineShift = 3;
-    /// What a way of an unmarked line in this state has.
-    static constexpr std::uint64_t word(std::uint64_t line, LineState state) { return word_of(line, state); }
 
     // For a caller that decides by the state whether it touches. Precondition: exists().
 
@@ -225,17 +196,9 @@ class Cache {
         if (is_word_of(set_of(line)[hint], line)) return hint;
         return surely_lacks(line) ? kAbsent : search_and_note(line);
     }
-    LineState state_in(std::uint64_t line, unsigned way) const { return state_of(set_of(line)[way]); }
     void set_state_in(std::uint64_t line, unsigned way, LineState state) {
         std::uint64_t& word = set_of(line)[way];
         word = (word & ~kStateMask) | static_cast<std::uint64_t>(state);
-    }
-    /// Whether the line, which is in this way, has its mark, which it loses.
-    bool take_mark_in(std::uint64_t line, unsigned way) {
-        std::uint64_t& word = set_of(line)[way];
-        const bool marked = (word & kMark) != 0;
-        word &= ~kMark;
-        return marked;
     }
     /// Makes the line, which is in this way, its set's most recent.
     void make_recent(std::uint64_t line, unsigned way) {
@@ -247,8 +210,6 @@ class Cache {
 
   private:
     static constexpr std::uint64_t kStateMask = 3;
-    static constexpr std::uint64_t kMark = 4;
-    static constexpr std::uint64_t kLowMask = kStateMask | kMark;
 
     static constexpr std::uint64_t word_of(std::uint64_t line, LineState state) {
         return line << kLineShift | static_cast<std::uint64_t>(state);
@@ -256,9 +217,9 @@ class Cache {
     static constexpr LineState state_of(std::uint64_t word) { return static_cast<LineState>(word & kStateMask); }
     static constexpr std::uint64_t line_of(std::uint64_t word) { return word >> kLineShift; }
     /// The state is compared as well: an invalid way may still hold the number 0. What a word of the line in any valid
-    /// state differs by from one in the invalid state is the state, 1 to 3, with the mark or without it.
+    /// state differs by from one in the invalid state is the state, 1 to 3.
     static constexpr bool is_word_of(std::uint64_t word, std::uint64_t line) {
-        return (word ^ line << kLineShift) - 1 < kLowMask;
+        return (word ^ line << kLineShift) - 1 < kStateMask;
     }
 
     /// The hints of a larger cache would not stay in the CPU's own first level.
@@ -270,11 +231,6 @@ class Cache {
         const std::size_t lines = std::size_t{geometry.sets} * geometry.ways;
         const bool hinted = geometry.replacement != Replacement::lru && geometry.ways <= 255 && lines >= 8;
         return hinted && lines <= kMostHintedLines ? (lines <= kFewLines ? 8 : 2) * std::bit_ceil(lines) : 0;
-    }
-    /// The paths of its ways, for generated code.
-    static constexpr std::size_t path_words_of(const CacheGeometry& geometry) {
-        const bool has_paths = geometry.replacement == Replacement::tree_plru && hints_of(geometry) != 0;
-        return has_paths ? geometry.ways * sizeof(TreePlru::Path) / sizeof(std::uint64_t) : 0;
     }
     static constexpr unsigned kBytesOfWord = 8;
     static constexpr unsigned byte_words_of(const CacheGeometry& geometry) {
@@ -340,7 +296,6 @@ class Cache {
     std::uint64_t* policy_ = nullptr;  ///< null under LRU
     std::uint64_t* bytes_ = nullptr;   ///< null under LRU
     std::uint8_t* hints_ = nullptr;    ///< null: without hints
-    std::uint64_t* paths_ = nullptr;   ///< null: none
     std::uint16_t* taken_ = nullptr;   ///< how many ways of each set are valid
     std::size_t hint_mask_ = 0;
     std::uint64_t set_mask_ = 0;

@@ -170,7 +170,7 @@ class FirstLevel {
 
     static constexpr LineState state_of(std::uint64_t word) { return static_cast<LineState>(word & kStateMask); }
     static constexpr std::uint64_t line_of(std::uint64_t word) { return word >> kLineShift; }
-    /// As in cache.h.
+    /// As in cache.h, with the mark or without it.
     static constexpr bool is_word_of(std::uint64_t word, std::uint64_t line) {
         return (word ^ line << kLineShift) - 1 < kLowMask;
     }
@@ -267,8 +267,8 @@ class FirstLevel {
     unsigned victim_of(std::uint64_t set) const;
     unsigned free_way(std::uint64_t set) const;
 
-    /// Of each way: a word as in cache.h; the lines that a plain load and a plain store find there, or kNone; when it
-    /// was used last.
+    /// Of each way: a word as in cache.h, with the line's mark above the state; the lines that a plain load and a plain
+    /// store find there, or kNone; when it was used last.
     std::uint64_t* entries_ = nullptr;
     std::uint64_t* used_ = nullptr;   ///< of each set: marks of the ways that were used recently
     std::uint64_t* bytes_ = nullptr;  ///< of each set, if has_bytes_: a byte of each way's line
