@@ -13,6 +13,7 @@
 #include "analysis/read_profile.h"
 #include "analysis/tracing/trace_fields.h"
 #include "cli/command/target_options.h"
+#include "cli/dump/record_dump.h"
 #include "cli/option_checks.h"
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
@@ -48,6 +49,7 @@ struct Options {
     bool only_with_parent = false;
     bool quiet = false;
     bool thread_counts = false;  ///< -T
+    bool dump = false;           ///< -D
     bool children = false;
     std::optional<std::string> stacks;  ///< -g
     bool inverted = false;              ///< -G
@@ -348,12 +350,26 @@ Result<bool> print_head(const Options& options, Output& out) {
     return options.head.only;
 }
 
+/// -D: each record, then how many there are of each type, which a stream cannot be read again for.
+Result<int> dump(const Options& options, Output& out) {
+    const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
+    RecordDump records{reader, options.input, paths, out, nullptr};
+    const perfdata::Summary summary = reader.read(records);
+    if (summary.damage) out.note(fmt::format("anyperf: {}: {}\n", summary.damage->what, summary.damage->cause));
+    if (options.input == "-") return 0;
+    perfdata::Reader again = TRY(perfdata::Reader::open(options.input));
+    TRY(print_record_lists({.stats = true}, again, out));
+    return 0;
+}
+
 Result<int> report(const Options& given, Output& out) {
     Options options = given;
     const std::vector<std::string> fields = TRY(find_trace_fields(options));
     TableOptions table = TRY(table_of(options, fields));
     const Filters filters = TRY(filters_of(options.filters));
     if (TRY(print_head(options, out))) return 0;
+    if (options.dump) return dump(options, out);
     if (options.lists.any()) {
         perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
         TRY(print_record_lists(options.lists, reader, out));
@@ -464,6 +480,8 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--stats", options->lists.stats, "print how many records of each type there are, and nothing else");
     verb.add_flag("--tasks", options->lists.tasks,
                   "print the threads below those that have made them, and nothing else");
+    verb.add_flag("-D,--dump-raw-trace", options->dump,
+                  "print each record byte by byte, with what its fields mean, and nothing else");
     verb.add_flag("--mmaps", options->lists.maps, "the same with what each has mapped");
     verb.add_flag("-T,--threads", options->thread_counts,
                   "print the counts of the threads that ended, too (record -s)");

@@ -11,6 +11,7 @@
 
 #include "analysis/missing_data.h"
 #include "cli/command/target_options.h"
+#include "cli/dump/record_dump.h"
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
@@ -39,6 +40,7 @@ struct Options {
     bool since_last = false;
     bool nanoseconds = false;
     bool quiet = false;
+    bool dump = false;  ///< -D
 };
 
 Result<ScriptPrinter::Options> printing_of(const Options& options) {
@@ -58,7 +60,8 @@ Result<ScriptPrinter::Options> printing_of(const Options& options) {
         .last_functions = options.last_functions,
         .nanoseconds = options.nanoseconds,
         .records = options.records,
-        .filters = filters};
+        .filters = filters,
+        .buffered = !options.dump};
     if (!options.fields.empty()) printing.chosen = TRY(ChosenFields::parse(options.fields));
     return printing;
 }
@@ -76,7 +79,8 @@ Result<int> script(const Options& options, Output& out) {
     }
     const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
     ScriptPrinter printer{reader, paths, std::move(printing), out};
-    const perfdata::Summary summary = reader.read(printer);
+    RecordDump records{reader, options.input, paths, out, &printer};
+    const perfdata::Summary summary = options.dump ? reader.read(records) : reader.read(printer);
     printer.flush();
     if (!options.quiet) printer.note_lost_files();
     if (summary.lost > 0 && !options.quiet)
@@ -120,6 +124,8 @@ VerbAction declare(CLI::App& verb) {
     declare_filters(verb, "cCS", options->filters);
     declare_records(verb, options->records);
     declare_head(verb, options->head);
+    verb.add_flag("-D,--dump-raw-trace", options->dump,
+                  "print each record byte by byte, with what its fields mean, before its line");
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about files without names and lost records");
     for (const char* names : {"-f,--force", "-v,--verbose"}) declare_always(verb, names);
     declare_symbol_options(verb, options->symbols);

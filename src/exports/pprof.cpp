@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exports/exporter.h"
@@ -105,8 +108,24 @@ class PprofWriter {
         sample.element(3, label);
     }
 
-    /// A mapping for each dso. Locations have addresses of symbol tables, so a mapping begins at 0 (memory_start is
-    /// left out) and ends with the page of its highest location: profile.proto wants each address within its mapping.
+    /// The file that is the program: of the dsos that have the name of their samples' command the heaviest, or else the
+    /// heaviest file. A command is the begin of the program's name.
+    std::uint32_t program() const {
+        std::vector<std::pair<bool, std::uint64_t>> weights(profile_.dsos.size());  // is it the command; weight
+        for (const profile::Sample& sample : profile_.samples) {
+            const profile::DsoId leaf = profile_.locations[profile_.stacks[sample.stack].location].dso;
+            const std::string_view path = profile_.text(profile_.dsos[leaf].path);
+            const std::string_view command = profile_.text(profile_.contexts[sample.context].comm);
+            const bool is_file = path.starts_with('/');
+            weights[leaf.value].first |= is_file && path.substr(path.rfind('/') + 1).starts_with(command);
+            weights[leaf.value].second += is_file ? sample.weight : 0;
+        }
+        return static_cast<std::uint32_t>(std::ranges::max_element(weights) - weights.begin());
+    }
+
+    /// A mapping for each dso, that of the program first: pprof takes it for the file of the whole profile. Locations
+    /// have addresses of symbol tables, so a mapping begins at 0 (memory_start is left out) and ends with the page of
+    /// its highest location: profile.proto wants each address within its mapping.
     ///
     /// Four flags say what need not be looked up again: has_functions (7), which is always set, and has_filenames,
     /// has_line_numbers and has_inline_frames (8 to 10), which are set if a frame of the dso has a line.
@@ -118,7 +137,11 @@ class PprofWriter {
             for (const profile::Frame& frame : profile_.frames(location))
                 if (frame.line != 0) has_lines[location.dso.value] = true;
         }
-        for (std::uint32_t i = 0; i < profile_.dsos.size(); ++i) {
+        std::vector<std::uint32_t> order(profile_.dsos.size());
+        std::iota(order.begin(), order.end(), 0u);
+        if (const std::uint32_t first = program(); first < order.size())
+            std::rotate(order.begin(), order.begin() + first, order.begin() + first + 1);
+        for (const std::uint32_t i : order) {
             const profile::Dso& dso = profile_.dsos[{i}];
             Message made;
             made.number(1, i + 1);

@@ -63,6 +63,7 @@ struct Piece {
     Bytes bytes;
     std::uint64_t offset;
     Memory memory;
+    bool is_unpacked = false;
 
     bool is_of_file() const { return memory != Memory::passing; }
 };
@@ -97,12 +98,16 @@ struct Reader::State {
     /// The maps and names that simpleperf has in a section of their own, before all records.
     void read_initial_maps();
     void queue(std::uint64_t time, const Piece& record, std::uint32_t event);
+    void add_with_place(std::uint64_t time, const Piece& record, std::uint32_t event);
     /// FINISHED_ROUND: delivers what the promise of the previous mark covers (round_queue.h).
     void end_round();
     /// Gives mapped memory back to the kernel, so that a file of any size uses little memory: what no waiting record
     /// needs, and if that leaves too much, the rest as well, which is then read again from the file.
     void release();
     void deliver(Bytes record, std::uint32_t event);
+    void tell_place(std::uint64_t offset, Bytes record) {
+        if (places) consumer->place({offset, record});
+    }
     void deliver_sample(Bytes record, std::uint32_t event);
     void deliver_read_values(Sample& sample, std::uint32_t event);
     void fail(std::uint64_t offset, std::string cause);
@@ -116,8 +121,10 @@ struct Reader::State {
         return [this](const RoundQueue::Entry& entry) {
             summary.late += entry.time < delivered;
             delivered = std::max(delivered, entry.time);
-            const std::uint16_t size = load<RecordHeader>(entry.record).size;
-            deliver({entry.record, size}, entry.event);
+            const std::byte* record = entry.record + (places ? sizeof(RecordPlace::offset) : 0);
+            const std::uint16_t size = load<RecordHeader>(record).size;
+            if (places) tell_place(load<std::uint64_t>(entry.record), {record, size});
+            deliver({record, size}, entry.event);
             // A round of large rings may have gigabytes.
             if (!entry.is_stable()) return;
             touched += size;
@@ -142,6 +149,8 @@ struct Reader::State {
     CompressedRecords compressed;
     SimpleperfRecords simpleperf;
     bool few_fields = false;                                       // Consumer::needs_few_fields()
+    bool places = false;                                           // Consumer::needs_places()
+    std::vector<std::byte> placed;                                 // the offset of a record, and the record
     std::array<std::byte, SampleLayout::kMostFewFields> cut;       // a sample that was cut off after its period
     std::vector<std::byte> scratch;                                // a record of the other byte order, after the swap
     std::unordered_map<std::uint64_t, std::uint64_t> last_values;  // of events that a leader reads, by id
@@ -225,6 +234,7 @@ Result<Reader> Reader::open(const std::string& path) {
 Summary Reader::read(Consumer& consumer) {
     state_->consumer = &consumer;
     state_->few_fields = consumer.needs_few_fields();
+    state_->places = consumer.needs_places();
     state_->read_all();
     return state_->summary;
 }
@@ -370,8 +380,8 @@ std::size_t Reader::State::walk(const Piece& piece) {
             break;
         }
         if (size > piece.bytes.size() - at) break;
-        const Piece record{piece.bytes.subspan(at, size), piece.is_of_file() ? piece.offset + at : piece.offset,
-                           piece.memory};
+        const Piece record{piece.bytes.subspan(at, size), piece.is_unpacked ? piece.offset : piece.offset + at,
+                           piece.memory, piece.is_unpacked};
         skip = payload_after(record.bytes, head.type);
         ++summary.records;
         if (piece.is_of_file() && !ring) {
@@ -421,9 +431,12 @@ void Reader::State::take(const Piece& record, RecordHeader head) {
         ++summary.unknown_types;
         return;
     }
-    take_user_record(record, head);
-    if (head.type != RecordType::compressed && head.type != RecordType::compressed2)
-        consumer->user_record(head.type, record.bytes, header.foreign);
+    const bool ends_round = head.type == RecordType::finished_round;
+    if (!ends_round) take_user_record(record, head);
+    if (head.type == RecordType::compressed || head.type == RecordType::compressed2) return;
+    tell_place(record.offset, record.bytes);
+    consumer->user_record(head.type, record.bytes, header.foreign);
+    if (ends_round) take_user_record(record, head);
 }
 
 // A sample needs its own event's layout. All other records end with a sample id in the layout of the first event: perf
@@ -447,7 +460,7 @@ void Reader::State::take_kernel_record(const Piece& record, RecordHeader head) {
     scratch.assign(record.bytes.begin(), record.bytes.end());
     swap_header(scratch);
     swap_body(scratch, events.all()[which].attr);
-    take_event_record({scratch, record.offset, Memory::passing}, is_sample, which);
+    take_event_record({scratch, record.offset, Memory::passing, record.is_unpacked}, is_sample, which);
 }
 
 void Reader::State::take_event_record(const Piece& record, bool is_sample, std::uint32_t event) {
@@ -467,17 +480,29 @@ void Reader::State::queue_few_fields(const Piece& record, const SampleLayout& la
     queue(layout.sample_time(few), {few, record.offset, Memory::passing}, event);
 }
 
+// What waits is the record's offset and the record.
+void Reader::State::add_with_place(std::uint64_t time, const Piece& record, std::uint32_t event) {
+    placed.resize(sizeof record.offset);
+    std::memcpy(placed.data(), &record.offset, sizeof record.offset);
+    placed.insert(placed.end(), record.bytes.begin(), record.bytes.end());
+    waiting.add_copy(time, placed, event);
+}
+
 void Reader::State::queue(std::uint64_t time, const Piece& record, std::uint32_t event) {
     // Records without a time do not wait, such as those that perf makes itself, whose time is 0.
-    if (time == 0 || time == ~std::uint64_t{0}) return deliver(record.bytes, event);
-    if (ring) ring->newest = std::max(ring->newest, time);
-    switch (record.memory) {
-        case Memory::mapped: waiting.add_stable(time, record.bytes, event); break;
-        case Memory::chunk:
-            few_fields ? waiting.add_copy(time, record.bytes, event) : waiting.add_read(time, record.bytes, event);
-            break;
-        case Memory::passing: waiting.add_copy(time, record.bytes, event); break;
+    if (time == 0 || time == ~std::uint64_t{0}) {
+        tell_place(record.offset, record.bytes);
+        return deliver(record.bytes, event);
     }
+    if (ring) ring->newest = std::max(ring->newest, time);
+    if (places)
+        add_with_place(time, record, event);
+    else if (record.memory == Memory::mapped)
+        waiting.add_stable(time, record.bytes, event);
+    else if (record.memory == Memory::chunk && !few_fields)
+        waiting.add_read(time, record.bytes, event);
+    else
+        waiting.add_copy(time, record.bytes, event);
     if (waiting.is_too_large()) {
         waiting.shrink(delivering());
         release();
@@ -521,7 +546,7 @@ void Reader::State::take_user_record(const Piece& record, RecordHeader head) {
 void Reader::State::take_compressed(const Piece& record, RecordType type) {
     ++summary.compressed;
     const auto done = compressed.unpack(record.bytes, type, header.foreign, [&](Bytes unpacked) {
-        const std::size_t used = walk({unpacked, record.offset, Memory::passing});
+        const std::size_t used = walk({unpacked, record.offset, Memory::passing, true});
         return stopped ? std::nullopt : std::optional{used};
     });
     if (!done) fail(record.offset, done.error().cause);

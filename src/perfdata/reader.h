@@ -59,6 +59,12 @@ struct Record {
     std::uint32_t pid = ~0u, tid = ~0u, cpu = ~0u;
 };
 
+/// A record as it is in the recording, whole, in this machine's byte order if it is one of the kernel's.
+struct RecordPlace {
+    std::uint64_t offset = 0;  ///< in the file; of an unpacked record that of the COMPRESSED record it was in
+    Bytes bytes;
+};
+
 /// Receives the records. Views are valid during the call. All calls come from Reader::read(), on its thread.
 class Consumer {
   public:
@@ -70,6 +76,10 @@ class Consumer {
     /// Whether the fields of a sample up to its period are enough. Then the others are empty, unless the event has
     /// PERF_SAMPLE_READ or PERF_SAMPLE_RAW: chains and stacks are most of a file, and need not wait for their turn.
     virtual bool needs_few_fields() const { return false; }
+    /// Whether place() is wanted, which costs a copy of each record.
+    virtual bool needs_places() const { return false; }
+    /// Called before each record is passed on, also before a damaged one that is then left out.
+    virtual void place(const RecordPlace&) {}
     /// Any other record of the kernel's (types below 64), also one of a type that this anyperf does not know.
     virtual void record(const Record& record) = 0;
     /// A record of perf's or simpleperf's own (types from 64), with header, in the file's byte order and at its place

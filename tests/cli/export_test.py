@@ -110,6 +110,8 @@ class Export(Case):
         for location in map(fields, root[4]):
             self.assertIn(location[2][0], ids[3])
             self.assertTrue(all(fields(line)[1][0] in ids[5] for line in location[4]))
+        program = texts[fields(root[3][0])[5][0]]  # pprof shows it as the file of the profile
+        self.assertIn(program.rsplit("/", 1)[-1], ("seq", "sort", "md5sum", "ls", "cc1plus"))
         sums = collections.Counter()
         types = [texts[fields(row)[1][0]] for row in root[1]]
         for sample in map(fields, root[2]):

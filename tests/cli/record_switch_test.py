@@ -54,6 +54,16 @@ class Switch(Recorder):
             self.assertGreater(min(times), last)
             last = max(times)
 
+    def test_the_file_gets_the_time_at_the_end(self):
+        self.record(*CLOCK, "--timestamp-filename", "--tail-synthesize")
+        path, = self.files()
+        self.assertFalse(self.path.exists())
+        self.assertRegex(path, r"\.20\d{14}$")
+        self.assert_hot(path)
+        result = run(ANYPERF, "record", "--timestamp-filename", "-o", "-", "--", "true", text=True)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("standard output has no name", result.stderr)
+
     def test_a_process_that_ran_before_the_switch_has_its_names_after_it(self):
         self.record(*CLOCK, "--switch-output=1s", seconds=2.5)
         for path in self.files()[:-2]:  # the last two may have the cool function, and little else

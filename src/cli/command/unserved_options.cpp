@@ -23,8 +23,9 @@ constexpr std::array kRows{
     Row{"report", "--samples --total-cycles --show-ref-call-graph --show-on-off-events", "report has no such view", ""},
     Row{"report", "--ns", "times in reports have microseconds", "use script --ns"},
     // Records as they are.
-    Row{"report script annotate", "-D --dump-raw-trace --dump-unsorted-raw-trace --disable-order",
-        "records are not printed byte by byte", "use script with --show-task-events and --show-mmap-events"},
+    Row{"annotate", "-D --dump-raw-trace", "records are not printed byte by byte", "use report -D"},
+    Row{"report script annotate", "--dump-unsorted-raw-trace --disable-order", "records are read in the order of time",
+        "use report -D, or script -D"},
     Row{"script", "--show-round-events --show-text-poke-events --show-on-off-events", "these records are not printed",
         ""},
     Row{"script", "-d --debug-mode -L --Latency", "perf's checks of its own files", ""},
@@ -74,8 +75,7 @@ constexpr std::array kRows{
     Row{"top", "-D --dump-symtab --force --hide --overwrite --all-cgroups --namespaces --no-bpf-event -v --verbose",
         "the recorder does nothing of the kind", ""},
     // Recording.
-    Row{"record", "--timestamp-filename", "the file has the name that it is given", "give a name with -o"},
-    Row{"record", "--synth --tail-synthesize", "what exists is recorded first, and whole", ""},
+    Row{"record", "--synth", "what exists is recorded first, and whole", ""},
     Row{"record", "--group", "an option of the first perfs", "write -e '{a,b}'"},
     Row{"record", "--debuginfod", "names are looked up when the recording is read", "give it to report"},
     Row{"record", "--running-time", "samples of groups have no times", "use anyperf stat"},

@@ -166,6 +166,9 @@ Result<void> parse_switching(Options& options) {
     if (!options.switch_output.empty()) options.switch_mode = TRY(parse_switch_mode(options.switch_output));
     if (options.switch_mode.switches() && options.to_pipe())
         return std::unexpected(bad_option("--switch-output", "standard output is one stream", "give a file with -o"));
+    if (options.timestamp_file && options.to_pipe())
+        return std::unexpected(
+            bad_option("--timestamp-filename", "standard output has no name", "give a file with -o"));
     if (options.most_files != 0 && !options.switch_mode.switches())
         return std::unexpected(bad_option("--switch-max-files", "there is only one file", "give --switch-output, too"));
     options.sampling.overwrite = options.overwrite;
@@ -413,6 +416,7 @@ void declare_options(CLI::App& verb, Options& options) {
                   "go on in another file: at SIGUSR2; =SIZE (100M): at that size; =TIME (30s, 5m, 2h, 1d): after it");
     verb.add_option("--switch-max-files", options.most_files, "N: of --switch-output: keep the last N files")
         ->type_name("");
+    verb.add_flag("--timestamp-filename", options.timestamp_file, "add the time at the end to the file's name");
     verb.add_flag("--exact", options.exact,
                   "count every instruction and call of the command by its address, instead of sampling");
     declare_fields(verb, options);
@@ -421,7 +425,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
     for (const char* names : {"-N,--no-buildid-cache", "-P,--period", "-T,--timestamp", "-R,--raw-samples",
                               "--buildid-all", "--buildid-mmap", "--timestamp-boundary", "--per-thread",
-                              "--strict-freq", "-B,--no-buildid", "--no-buffering"})
+                              "--strict-freq", "-B,--no-buildid", "--no-buffering", "--tail-synthesize"})
         declare_always(verb, names);
     // How perf divides its own work: nothing in the recording depends on it.
     for (const char* names : {"--affinity", "--mmap-flush", "--num-thread-synthesize", "--proc-map-timeout"})

@@ -338,12 +338,12 @@ Result<void> Session::open_file() {
     return {};
 }
 
-/// Finishes the file, and with --switch-output gives it its own name.
+/// Finishes the file, and with --switch-output or --timestamp-filename gives it its own name.
 Result<void> Session::end_file() {
     result_.samples = drain_->samples() - samples_of_other_files_;
     samples_of_other_files_ = drain_->samples();
     TRY(writer_->finish(facts()));
-    if (options_.switch_mode.switches()) result_.file = TRY(files_.keep());
+    if (options_.switch_mode.switches() || options_.timestamp_file) result_.file = TRY(files_.keep());
     return {};
 }
 

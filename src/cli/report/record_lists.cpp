@@ -314,6 +314,11 @@ class TaskList final : public perfdata::Consumer {
 
 }  // namespace
 
+std::string_view record_type_name(std::uint32_t type) {
+    const auto row = std::ranges::find(kTypeNames, type, &TypeName::type);
+    return row == kTypeNames.end() ? "UNKNOWN" : row->name;
+}
+
 Result<void> print_record_lists(const RecordLists& wanted, perfdata::Reader& reader, Output& out) {
     if (wanted.stats && (wanted.tasks || wanted.maps))
         return std::unexpected(

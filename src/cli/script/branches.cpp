@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 8> kNewTypes{"FAULT_ALGN", "FAULT_DATA", 
 /// The bits of struct perf_branch_entry after the two addresses.
 struct Flags {
     bool mispredicted, predicted, in_transaction, aborted;
-    std::uint64_t cycles, type, new_type;
+    std::uint64_t cycles, type, new_type, reserved;
 
     explicit Flags(std::uint64_t bits)
         : mispredicted((bits & 1) != 0),
@@ -35,7 +35,8 @@ struct Flags {
           aborted((bits & 8) != 0),
           cycles(bits >> 4 & 0xffff),
           type(bits >> 20 & 15),
-          new_type(bits >> 26 & 15) {}
+          new_type(bits >> 26 & 15),
+          reserved(bits >> 33) {}
 
     std::string_view type_name() const {
         if (type == kExtended) return new_type < kNewTypes.size() ? kNewTypes[new_type] : std::string_view{};
@@ -44,6 +45,13 @@ struct Flags {
 };
 
 }  // namespace
+
+std::string branch_flags_text(std::uint64_t bits) {
+    const Flags flags{bits};
+    return fmt::format("{} cycles {}{}{}{} {:x} {}", flags.cycles, flags.mispredicted ? 'M' : ' ',
+                       flags.predicted ? 'P' : ' ', flags.aborted ? 'A' : ' ', flags.in_transaction ? 'T' : ' ',
+                       flags.reserved, flags.type_name());
+}
 
 void append_branches(const perfdata::Numbers& branches,
                      const std::function<void(std::uint64_t, bool, std::string&)>& add_place, std::string& text) {

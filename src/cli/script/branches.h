@@ -15,4 +15,8 @@ void append_branches(const perfdata::Numbers& branches,
                      const std::function<void(std::uint64_t address, bool is_source, std::string& text)>& add_place,
                      std::string& text);
 
+/// The flags of one branch as records are dumped: "3 cycles  P   0 COND" (branch_stack__printf() in
+/// tools/perf/util/session.c).
+std::string branch_flags_text(std::uint64_t flags);
+
 }  // namespace anyperf::cli

@@ -117,7 +117,7 @@ void ScriptPrinter::print_record(const perfdata::Record& record) {
     task_text_.clear();  // the next sample may have the same task, but its own name
     buffer_ += side_band_text(record);
     buffer_ += '\n';
-    if (buffer_.size() > kBuffer) flush();
+    if (buffer_.size() > (options_.buffered ? kBuffer : 0)) flush();
 }
 
 /// Whether the samples of an event are printed with their call chains.
@@ -161,7 +161,7 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
     if (fields.has(Field::data_page_size)) buffer_ += ' ' + profile::page_size_text(sample.data_page_size);
     if (fields.has(Field::code_page_size)) buffer_ += ' ' + profile::page_size_text(sample.code_page_size);
     buffer_ += '\n';
-    if (buffer_.size() > kBuffer) flush();
+    if (buffer_.size() > (options_.buffered ? kBuffer : 0)) flush();
 }
 
 /// In a column as wide as the widest so far, as in perf (data_src__fprintf()).

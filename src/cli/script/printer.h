@@ -36,6 +36,7 @@ class ScriptPrinter final : public perfdata::Consumer {
         bool nanoseconds = false;                   ///< times have nine decimals instead of six
         ShownRecords records{};                     ///< what is printed besides samples
         Filters filters{};                          ///< which samples are printed
+        bool buffered = true;                       ///< false: each sample is printed at once
     };
     ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options, Output& out);
 

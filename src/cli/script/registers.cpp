@@ -19,6 +19,10 @@ constexpr std::array<std::string_view, 24> kNames{"AX", "BX",    "CX",  "DX",  "
 
 }  // namespace
 
+std::string register_name(std::size_t bit) {
+    return bit < kNames.size() ? std::string{kNames[bit]} : fmt::format("r{}", bit);
+}
+
 void append_registers(std::uint64_t abi, std::uint64_t mask, const perfdata::Numbers& values, bool are_of_x86,
                       std::string& text) {
     if (abi == 0 || values.empty()) return;
@@ -26,8 +30,7 @@ void append_registers(std::uint64_t abi, std::uint64_t mask, const perfdata::Num
     fmt::format_to(out, " ABI:{} ", abi);
     for (std::size_t i = 0; i < values.size() && mask != 0; ++i, mask &= mask - 1) {
         const auto bit = static_cast<std::size_t>(std::countr_zero(mask));
-        const bool has_name = are_of_x86 && bit < kNames.size();
-        fmt::format_to(out, "{:>5}:0x{:x} ", has_name ? std::string{kNames[bit]} : fmt::format("r{}", bit), values[i]);
+        fmt::format_to(out, "{:>5}:0x{:x} ", are_of_x86 ? register_name(bit) : fmt::format("r{}", bit), values[i]);
     }
 }
 

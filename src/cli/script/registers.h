@@ -1,6 +1,7 @@
 // registers.h: the registers of a sample as `perf script -F uregs` prints them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -12,5 +13,8 @@ namespace anyperf::cli {
 /// sample has none: abi is 0. Registers of other CPUs than x86 are numbered.
 void append_registers(std::uint64_t abi, std::uint64_t mask, const perfdata::Numbers& values, bool are_of_x86,
                       std::string& text);
+
+/// Of x86, by the bit of the mask that stands for it; "r30" if it has no name.
+std::string register_name(std::size_t bit);
 
 }  // namespace anyperf::cli

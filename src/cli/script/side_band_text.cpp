@@ -19,11 +19,6 @@ using perfdata::Cursor;
 using perfdata::Record;
 using perfdata::RecordType;
 
-/// "%#lx" of C, which writes 0 without a prefix.
-std::string hexadecimal(std::uint64_t number) {
-    return number == 0 ? "0" : fmt::format("{:#x}", number);
-}
-
 struct Task {
     std::int32_t first = 0, second = 0;
 };
@@ -148,6 +143,10 @@ constexpr std::array kRows{
 };
 
 }  // namespace
+
+std::string hexadecimal(std::uint64_t number) {
+    return number == 0 ? "0" : fmt::format("{:#x}", number);
+}
 
 bool ShownRecords::has(RecordType type) const {
     const auto row = std::ranges::find(kRows, type, &Row::type);

@@ -25,6 +25,9 @@ struct ShownRecords {
 /// "PERF_RECORD_FORK(12:12):(1:1)"; with further lines for namespaces. Empty: the record is too short.
 std::string side_band_text(const perfdata::Record& record);
 
+/// "%#lx" of C, which writes 0 without a prefix.
+std::string hexadecimal(std::uint64_t number);
+
 /// The thread that the record is about; of records about no thread that of its sample id.
 std::uint32_t tid_of(const perfdata::Record& record);
 

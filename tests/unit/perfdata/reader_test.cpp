@@ -180,6 +180,34 @@ TEST_P(Recording, OfWhichFewFieldsAreNeededHasTheSameSamples) {
     }
 }
 
+struct Places : Consumer {
+    std::vector<std::uint64_t> offsets, offsets_of_samples, times;
+    std::vector<std::size_t> sizes;
+    bool needs_places() const override { return true; }
+    void place(const RecordPlace& place) override {
+        offsets.push_back(place.offset);
+        sizes.push_back(place.bytes.size());
+    }
+    void sample(const Sample& sample, std::size_t) override {
+        offsets_of_samples.push_back(offsets.back());
+        times.push_back(sample.time);
+    }
+    void record(const Record&) override {}
+};
+
+// The attr, the name and the later sample come first in the file.
+TEST_P(Recording, HasThePlaceOfEachRecord) {
+    auto reader = open(small_recording(GetParam()));
+    ASSERT_TRUE(reader);
+    Places found;
+    reader->read(found);
+    constexpr std::uint64_t kAttr = 16, kComm = kAttr + 8 + kAttrBytes + 8, kLater = kComm + 40, kEarlier = kLater + 64;
+    EXPECT_EQ(found.offsets, (std::vector<std::uint64_t>{kAttr, kComm, kEarlier, kLater}));
+    EXPECT_EQ(found.sizes, (std::vector<std::size_t>{8 + kAttrBytes + 8, 40, 64, 64}));
+    EXPECT_EQ(found.offsets_of_samples, (std::vector<std::uint64_t>{kEarlier, kLater}));
+    EXPECT_EQ(found.times, (std::vector<std::uint64_t>{20, 30}));
+}
+
 INSTANTIATE_TEST_SUITE_P(ByteOrders, Recording, testing::Values(false, true),
                          [](const auto& order) { return order.param ? "foreign" : "own"; });
 
