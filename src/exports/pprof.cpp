@@ -117,7 +117,8 @@ class PprofWriter {
             const std::string_view path = profile_.text(profile_.dsos[leaf].path);
             const std::string_view command = profile_.text(profile_.contexts[sample.context].comm);
             const bool is_file = path.starts_with('/');
-            weights[leaf.value].first |= is_file && path.substr(path.rfind('/') + 1).starts_with(command);
+            weights[leaf.value].first |=
+                is_file && !command.empty() && path.substr(path.rfind('/') + 1).starts_with(command);
             weights[leaf.value].second += is_file ? sample.weight : 0;
         }
         return static_cast<std::uint32_t>(std::ranges::max_element(weights) - weights.begin());

@@ -19,7 +19,7 @@ SECONDS = 20
 MEMORY = 1 << 30
 PID = 4_300_000  # above PID_MAX_LIMIT (2^22); constant, so that the same files are made each time
 VERBS = (["report", "--children", "-g"], ["report", "--json", "-s", "srcline"], ["script"], ["export", "-f", "folded"],
-         ["export", "-f", "pprof"], ["annotate"], ["annotate", "--json"])
+         ["export", "-f", "pprof"], ["annotate"], ["annotate", "--json"], ["report", "-D"], ["script", "-D"])
 # Sizes and numbers at which readers err.
 NUMBERS = (0, 1, 7, 8, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 63, (1 << 64) - 1, (1 << 64) - 8)
 
@@ -81,7 +81,7 @@ class Mutated(Case):
         path = self.file("mutated.data")
         for number in range(FILES):
             data = mutated(sources[number % len(sources)], chance)
-            verb = VERBS[number % len(VERBS)]
+            verb = VERBS[number // len(sources) % len(VERBS)]
             if number % parts != part:
                 continue
             path.write_bytes(data)
