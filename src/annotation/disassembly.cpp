@@ -14,6 +14,11 @@ namespace anyperf::annotation {
 
 namespace {
 
+void init(ZydisDecoder& decoder, bool is_64) {
+    ZydisDecoderInit(&decoder, is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
+                     is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
+}
+
 /// The target of a branch, or the address of an operand that is relative to the instruction pointer. 0 if the
 /// instruction has neither.
 std::uint64_t referred_address(const ZydisDecodedInstruction& instruction,
@@ -35,8 +40,7 @@ std::uint64_t referred_address(const ZydisDecodedInstruction& instruction,
 std::vector<Instruction> disassemble(symbols::Bytes code, std::uint64_t address, bool is_64, Syntax syntax,
                                      const NameOf& name_of) {
     ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
-                     is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
+    init(decoder, is_64);
     ZydisFormatter formatter;
     ZydisFormatterInit(&formatter, syntax == Syntax::att ? ZYDIS_FORMATTER_STYLE_ATT : ZYDIS_FORMATTER_STYLE_INTEL);
     ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
@@ -63,6 +67,15 @@ std::vector<Instruction> disassemble(symbols::Bytes code, std::uint64_t address,
         address += size;
     }
     return found;
+}
+
+std::size_t instruction_length(symbols::Bytes code, bool is_64) {
+    ZydisDecoder decoder;
+    init(decoder, is_64);
+    ZydisDecodedInstruction instruction;
+    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, nullptr, code.data(), code.size(), &instruction))
+               ? instruction.length
+               : 0;
 }
 
 }  // namespace anyperf::annotation

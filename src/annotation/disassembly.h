@@ -28,4 +28,7 @@ using NameOf = std::function<std::string(std::uint64_t)>;
 std::vector<Instruction> disassemble(symbols::Bytes code, std::uint64_t address, bool is_64, Syntax syntax,
                                      const NameOf& name_of);
 
+/// The bytes of the first instruction of `code`; 0 if it cannot be decoded, or is cut.
+std::size_t instruction_length(symbols::Bytes code, bool is_64);
+
 }  // namespace anyperf::annotation

@@ -23,7 +23,7 @@ constexpr off_t kMaxSourceBytes = 64 << 20;  // bytes; a larger file is not read
 bool read_file(const std::string& path, std::string& text) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
-    struct stat status{};
+    struct stat status {};
     int error_number = ::fstat(fd, &status) != 0          ? errno
                        : S_ISDIR(status.st_mode)          ? EISDIR
                        : !S_ISREG(status.st_mode)         ? EINVAL
@@ -40,9 +40,22 @@ bool read_file(const std::string& path, std::string& text) {
 
 }  // namespace
 
-// Looks below --symfs first, where the files of another machine are, then at the path itself.
+// As objdump's --prefix and --prefix-strip: only absolute paths change, and the file's own name stays.
+std::string SourceText::prefixed(std::string_view path) const {
+    if (prefix_.path.empty() || !path.starts_with('/')) return {};
+    for (std::size_t i = 0; i < prefix_.strip; ++i) {
+        const std::size_t next = path.find('/', 1);
+        if (next == std::string_view::npos) break;
+        path.remove_prefix(next);
+    }
+    return prefix_.path + std::string{path};
+}
+
+// Looks behind --prefix and below --symfs first, where the files of another machine are, then at the path itself.
 bool SourceText::read(const std::string& path, std::string& text) const {
-    return (!root_.empty() && read_file(root_ + path, text)) || read_file(path, text);
+    const std::string moved = prefixed(path);
+    return (!moved.empty() && read_file(moved, text)) || (!root_.empty() && read_file(root_ + path, text)) ||
+           read_file(path, text);
 }
 
 namespace {

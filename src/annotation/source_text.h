@@ -1,6 +1,7 @@
 // source_text.h: the lines of source files, read once each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,12 +13,19 @@
 
 namespace anyperf::annotation {
 
+/// Where the directories of a tree have moved to: `path` before a file's, of which the first `strip` parts are left
+/// out. Not used if `path` is empty.
+struct SourcePrefix {
+    std::string path;
+    std::size_t strip = 0;
+};
+
 class SourceText {
   public:
-    /// A file is looked for below `root` first, then at its own path. If `root` is empty it is only looked for at its
-    /// own path. What is at neither is asked of `servers`, if there are some.
-    explicit SourceText(std::string root, std::shared_ptr<symbols::Debuginfod> servers = {})
-        : root_(std::move(root)), servers_(std::move(servers)) {}
+    /// A file is looked for behind the prefix first, then below `root`, then at its own path. If `root` is empty it is
+    /// not looked for there. What is at neither is asked of `servers`, if there are some.
+    explicit SourceText(std::string root, std::shared_ptr<symbols::Debuginfod> servers = {}, SourcePrefix prefix = {})
+        : root_(std::move(root)), servers_(std::move(servers)), prefix_(std::move(prefix)) {}
 
     /// The build id of the code whose lines are wanted from now on: servers have sources by it. Empty: unknown.
     void use_build_id(std::string build_id) { build_id_ = std::move(build_id); }
@@ -35,10 +43,12 @@ class SourceText {
         std::vector<std::string_view> lines;
     };
     File& file_of(std::string_view path);
+    std::string prefixed(std::string_view path) const;
     bool read(const std::string& path, std::string& text) const;
 
     std::string root_;
     std::shared_ptr<symbols::Debuginfod> servers_;
+    SourcePrefix prefix_;
     std::string build_id_;
     std::map<std::string, File, std::less<>> files_;  // by path; those of servers by build id and path
     std::map<std::string, std::string> unreadable_;

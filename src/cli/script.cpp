@@ -12,6 +12,7 @@
 #include "analysis/missing_data.h"
 #include "cli/command/target_options.h"
 #include "cli/dump/record_dump.h"
+#include "cli/option_checks.h"
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
@@ -40,7 +41,8 @@ struct Options {
     bool since_last = false;
     bool nanoseconds = false;
     bool quiet = false;
-    bool dump = false;  ///< -D
+    bool dump = false;         ///< -D
+    bool event_files = false;  ///< --per-event-dump
 };
 
 Result<ScriptPrinter::Options> printing_of(const Options& options) {
@@ -78,10 +80,13 @@ Result<int> script(const Options& options, Output& out) {
         if (options.head.only) return 0;
     }
     const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    EventFiles files{options.input};
+    if (options.event_files) printing.files = &files;
     ScriptPrinter printer{reader, paths, std::move(printing), out};
     RecordDump records{reader, options.input, paths, out, &printer};
     const perfdata::Summary summary = options.dump ? reader.read(records) : reader.read(printer);
     printer.flush();
+    out.print(TRY(files.finish()));
     if (!options.quiet) printer.note_lost_files();
     if (summary.lost > 0 && !options.quiet)
         out.note(
@@ -98,6 +103,7 @@ void declare_records(CLI::App& verb, ShownRecords& records) {
     verb.add_flag("--show-namespace-events", records.namespaces, "print the namespaces of tasks");
     verb.add_flag("--show-cgroup-events", records.cgroups, "print the names of cgroups");
     verb.add_flag("--show-bpf-events", records.bpf, "print which BPF programs are loaded");
+    verb.add_flag("--show-round-events", records.rounds, "print where the recorder had emptied all rings");
 }
 
 VerbAction declare(CLI::App& verb) {
@@ -106,7 +112,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option(
             "-F,--fields", options->fields,
             "what to print: comm, pid, tid, cpu, misc, time, period, event, ip, sym, symoff, dso, addr, srcline, "
-            "weight, ins_lat, brstack, phys_addr, trace, data_src, data_page_size, code_page_size; "
+            "weight, ins_lat, brstack, insn, insnlen, phys_addr, trace, data_src, data_page_size, code_page_size; "
             "+FIELD and -FIELD change the default; hw:, sw:, trace: and raw: begin the list of one type of events")
         ->allow_extra_args(false)
         ->take_all()
@@ -122,6 +128,11 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--reltime", options->since_first, "print times since the first line");
     verb.add_flag("--deltatime", options->since_last, "print times since the line before");
     declare_filters(verb, "cCS", options->filters);
+    verb.add_option("--addr-range", options->filters.address_range,
+                    "of -S 0xADDRESS: samples at this many bytes from the address on")
+        ->transform(whole_number_from(std::uint64_t{1}, ~std::uint64_t{0} >> 1))
+        ->type_name("BYTES");
+    verb.add_flag("--per-event-dump", options->event_files, "print the lines of each event to FILE.EVENT.dump");
     declare_records(verb, options->records);
     declare_head(verb, options->head);
     verb.add_flag("-D,--dump-raw-trace", options->dump,

@@ -169,6 +169,16 @@ class Annotate(Case):
         self.file("program.c").mkdir()
         self.assertIn("program.c: Is a directory", self.annotate("-i", path, "-s", "hot").stderr)
 
+    def test_sources_that_have_moved_are_found_behind_a_prefix(self):
+        path = self.record("-g")
+        moved = self.file("moved")
+        moved.mkdir()
+        self.file("program.c").rename(moved / "program.c")
+        shown = self.annotate("-i", path, "-s", "hot", "--prefix", moved, "--prefix-strip", len(self.file("program.c").parts) - 2)
+        self.assertNotIn("No such file", shown.stderr)
+        self.assertIn("unsigned n) {", shown.stdout)
+        self.assert_error(self.annotate("-i", path, "--prefix-strip", "1"), 125, "--prefix-strip requires --prefix", "")
+
     def test_a_function_without_samples_is_refused(self):
         result = self.annotate("-i", self.record("-g"), "-s", "nothing")
         self.assert_error(result, 125, "cannot annotate nothing", "no sample is in a function of this name")

@@ -36,6 +36,7 @@ struct Options {
     std::string percent_type = "local-period";
     bool no_interpreter = false;
     FilterOptions filters;
+    annotation::SourcePrefix prefix;
 };
 
 /// As perf names them, in either order.
@@ -82,7 +83,7 @@ std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, pro
 class Printer {
   public:
     Printer(const Options& options, Output& out, std::shared_ptr<symbols::Debuginfod> servers)
-        : options_(options), out_(out), source_(options.symbols.root, std::move(servers)) {}
+        : options_(options), out_(out), source_(options.symbols.root, std::move(servers), options.prefix) {}
 
     void print(const AnnotatedEvent& shown) {
         annotation::SourceText* source = options_.source ? &source_ : nullptr;
@@ -184,6 +185,13 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("TYPE");
     verb.add_flag("--asm-raw,!--no-asm-raw", options->parts.bytes, "show the bytes of instructions");
     verb.add_flag("-P,--full-paths", options->parts.directories, "show source files with their directories");
+    CLI::Option* prefix =
+        verb.add_option("--prefix", options->prefix.path, "put this before the directories of source files")
+            ->type_name("DIR");
+    verb.add_option("--prefix-strip", options->prefix.strip, "leave out the first N parts of these directories")
+        ->needs(prefix)
+        ->transform(whole_number_from(std::size_t{0}, std::size_t{1000}))
+        ->type_name("N");
     verb.add_flag("-q,--quiet", options->quiet, "print no notes about losses");
     for (const char* names :
          {"--stdio", "--stdio2", "-f,--force", "-v,--verbose", "--ignore-vmlinux", "--skip-missing", "-l,--print-line"})

@@ -26,10 +26,8 @@ constexpr std::array kRows{
     Row{"annotate", "-D --dump-raw-trace", "records are not printed byte by byte", "use report -D"},
     Row{"report script annotate", "--dump-unsorted-raw-trace --disable-order", "records are read in the order of time",
         "use report -D, or script -D"},
-    Row{"script", "--show-round-events --show-text-poke-events --show-on-off-events", "these records are not printed",
-        ""},
+    Row{"script", "--show-text-poke-events --show-on-off-events", "these records are not printed", ""},
     Row{"script", "-d --debug-mode -L --Latency", "perf's checks of its own files", ""},
-    Row{"script", "--per-event-dump", "all events go to one output", "use grep on the event's name"},
     Row{"script", "--show-kernel-path", "the kernel's names come from kallsyms", ""},
     // Programs that perf runs.
     Row{"script", "-g --gen-script -l --list -s --script -a --all-cpus --dlfilter --dlarg --list-dlfilters --xed",
@@ -41,8 +39,6 @@ constexpr std::array kRows{
         "report and script take those of another machine with --kallsyms"},
     Row{"report annotate", "-m --modules", "modules have their names from /proc/kallsyms", ""},
     Row{"script annotate", "--demangle-kernel", "functions of a kernel are in C", ""},
-    Row{"annotate", "--prefix --prefix-strip", "source files are read where DWARF says they are",
-        "give another root with --symfs"},
     Row{"script", "--guest-code --guestkallsyms --guestmodules --guestmount --guestvmlinux",
         "guests of a hypervisor are not looked into", ""},
     // Hardware traces.
@@ -50,7 +46,6 @@ constexpr std::array kRows{
         "hardware traces (Intel PT, CoreSight, SPE) are not decoded", ""},
     Row{"report script", "--stitch-lbr", "call stacks of the LBR are shown as recorded", ""},
     Row{"report script", "--switch-on --switch-off", "samples are chosen by their times, not by events", "use --time"},
-    Row{"script", "--addr-range", "samples are chosen by their functions", "use -S"},
     Row{"record", "-S --snapshot --aux-sample --kcore", "hardware traces are not recorded", ""},
     // Annotated code.
     Row{"annotate", "--group", "each event has its own annotation", ""},

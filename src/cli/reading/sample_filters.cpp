@@ -57,7 +57,8 @@ Result<Filters> filters_of(const FilterOptions& options) {
                                 .socket = options.socket,
                                 .only_resolved = options.only_resolved},
                     .time = {},
-                    .cpus = {}};
+                    .cpus = {},
+                    .address_range = options.address_range};
     if (!options.time.empty()) filters.time = TRY(analysis::TimeRanges::parse(options.time));
     for (const int cpu : TRY(host::parse_cpu_list(options.cpus))) {
         filters.cpus.resize(std::max(filters.cpus.size(), static_cast<std::size_t>(cpu) + 1));

@@ -19,6 +19,7 @@ struct FilterOptions {
     std::vector<std::string> comms, dsos, symbols, pids, tids;
     std::string symbol_part, cpus, time;
     std::optional<std::uint32_t> socket;
+    std::uint64_t address_range = 1;  ///< bytes that an address among `symbols` stands for
     bool only_resolved = false;
 };
 
@@ -31,6 +32,7 @@ struct Filters {
     profile::SampleFilter samples;
     analysis::TimeRanges time;
     std::vector<bool> cpus;  ///< by number; empty: all
+    std::uint64_t address_range = 1;
 
     /// Makes a reader keep what the filters look at, and leave out samples of other times and CPUs.
     void add_to(analysis::ReadOptions& options) const;

@@ -19,7 +19,9 @@ class Admission {
           admits_all_(filters.samples.admits_all()),
           processes_(processes),
           strings_(strings),
-          dsos_(dsos) {}
+          dsos_(dsos) {
+        find_addresses();
+    }
 
     bool admits(const perfdata::Sample& sample) {
         return admits_place(sample.time, sample.cpu) && (admits_all_ || (admits_task(sample) && admits_code(sample)));
@@ -34,6 +36,8 @@ class Admission {
     }
     bool admits_task(const perfdata::Sample& sample);
     bool admits_code(const perfdata::Sample& sample);
+    void find_addresses();
+    bool is_at_address(std::uint64_t ip) const;
     bool is_named(const symbols::Dso& dso, const symbols::Symbol& symbol);
 
     const Filters& filters_;
@@ -42,6 +46,7 @@ class Admission {
     profile::Strings& strings_;
     symbols::Dsos& dsos_;
     std::unordered_map<const symbols::Symbol*, bool> named_;  // whether --symbols has it
+    std::vector<std::uint64_t> addresses_;                    // that --symbols has
 };
 
 }  // namespace anyperf::cli

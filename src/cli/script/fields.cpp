@@ -48,8 +48,7 @@ constexpr std::array kNeededBits{
 };
 
 /// Fields of perf 6.1 that are not printed.
-constexpr std::array<std::string_view, 6> kUnserved{"brstackoff", "brstackinsn", "brstackinsnlen",
-                                                    "callindent", "insn",        "insnlen"};
+constexpr std::array<std::string_view, 4> kUnserved{"brstackoff", "brstackinsn", "brstackinsnlen", "callindent"};
 
 Error unknown_field(std::string_view name) {
     std::string known;

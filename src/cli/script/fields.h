@@ -42,6 +42,8 @@ enum class Field : std::uint8_t {
     brstacksym,
     flags,
     tod,
+    insn,
+    insnlen,
     nothing  ///< what samples of no recording here have
 };
 
@@ -77,6 +79,8 @@ inline constexpr std::array kFieldNames{
     FieldName{"brstacksym", Field::brstacksym},
     FieldName{"flags", Field::flags},
     FieldName{"tod", Field::tod},
+    FieldName{"insn", Field::insn},
+    FieldName{"insnlen", Field::insnlen},
     FieldName{"synth", Field::nothing},
     FieldName{"metric", Field::nothing},
     FieldName{"bpf-output", Field::nothing},

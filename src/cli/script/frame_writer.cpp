@@ -4,17 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <elf.h>
+
 #include <bit>
 #include <iterator>
 #include <string_view>
 
+#include "annotation/disassembly.h"
 #include "symbols/demangle.h"
 
 namespace anyperf::cli {
 
 using analysis::RawFrame;
-
-namespace {}  // namespace
 
 /// A frame's address, looked up.
 struct FrameWriter::Place {
@@ -54,6 +55,14 @@ FramePlace FrameWriter::place(std::uint64_t address, analysis::SpaceId space) {
     std::string name = name_of(found);
     if (found.symbol) fmt::format_to(std::back_inserter(name), "+0x{:x}", found.address - found.symbol->start);
     return {std::move(name), found.dso ? found.dso->path() : "[unknown]"};
+}
+
+symbols::Bytes FrameWriter::instruction(const FrameKey& key) {
+    const Place found = place_of(normalized(key), true);
+    const symbols::ElfImage* image = found.dso ? found.dso->image() : nullptr;
+    if (!image || (image->machine() != EM_X86_64 && image->machine() != EM_386)) return {};
+    const symbols::Bytes code = image->at_address(found.address);
+    return code.first(annotation::instruction_length(code, image->machine() == EM_X86_64));
 }
 
 // Each pass touches the memory that the one before has asked for: the slot of a frame, its form, its text.

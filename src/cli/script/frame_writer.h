@@ -62,6 +62,9 @@ class FrameWriter {
     /// An address without a frame's text: that of a branch.
     FramePlace place(std::uint64_t address, analysis::SpaceId space);
 
+    /// The instruction at the address, as it is in the file; empty if there is none, or the file is not x86 code.
+    symbols::Bytes instruction(const FrameKey& key);
+
   private:
     struct Place;
     /// A text that is kept: that of a symbol or of a file, which depends on the fields, too.

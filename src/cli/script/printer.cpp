@@ -79,14 +79,29 @@ const Fields& ScriptPrinter::fields_of(std::size_t event) {
 void ScriptPrinter::user_record(perfdata::RecordType type, perfdata::Bytes, bool) {
     event_text_.clear();  // the record may name an event
     using enum perfdata::RecordType;
+    if (type == finished_round && options_.records.rounds) {
+        begin_lines({});
+        buffer_ += "PERF_RECORD_FINISHED_ROUND\n";
+    }
     if (type == simpleperf_kernel_symbols || type == simpleperf_split_end)
         analysis::use_recorded_names(reader_.facts(), dsos_);
 }
 
 void ScriptPrinter::flush() {
-    out_.print(buffer_);
+    if (buffer_event_)
+        options_.files->write(*buffer_event_, reader_.events()[*buffer_event_].name, buffer_, buffer_samples_);
+    else
+        out_.print(buffer_);
     buffer_.clear();
+    buffer_samples_ = 0;
     last_chain_.words.clear();
+}
+
+/// With a file for each event the buffer has lines of one only.
+void ScriptPrinter::begin_lines(std::optional<std::size_t> of_event) {
+    if (!options_.files || of_event == buffer_event_) return;
+    flush();
+    buffer_event_ = of_event;
 }
 
 void ScriptPrinter::note_lost_files() {
@@ -112,6 +127,7 @@ void ScriptPrinter::print_record(const perfdata::Record& record) {
     sample.time = record.time;
     sample.misc = record.misc;
     const Fields& fields = fields_of(record.event);
+    begin_lines({});
     make_task_text(sample, tid_of(record), has_chain(record.event), fields);
     print_task_and_time(sample, fields);
     task_text_.clear();  // the next sample may have the same task, but its own name
@@ -132,6 +148,8 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
     if (!admission_.admits(sample)) return;
     const Fields& fields = fields_of(event);
     if (fields.empty()) return;
+    begin_lines(event);
+    ++buffer_samples_;
     print_head(sample, event, fields);
     const auto out = std::back_inserter(buffer_);
     if (fields.has(Field::trace)) traces_.append(sample, event, buffer_);
@@ -157,11 +175,23 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
     if (fields.has(Field::iregs) || fields.has(Field::uregs)) print_registers(sample, event, fields);
     for (const Field form : {Field::brstack, Field::brstacksym})
         if (fields.has(form)) print_branches(recorded, fields, form);
+    if (fields.has(Field::insn) || fields.has(Field::insnlen)) print_instruction(recorded, fields);
     if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
     if (fields.has(Field::data_page_size)) buffer_ += ' ' + profile::page_size_text(sample.data_page_size);
     if (fields.has(Field::code_page_size)) buffer_ += ' ' + profile::page_size_text(sample.code_page_size);
     buffer_ += '\n';
     if (buffer_.size() > (options_.buffered ? kBuffer : 0)) flush();
+}
+
+/// As perf's perf_sample__fprintf_insn(), where the code is in a file.
+void ScriptPrinter::print_instruction(const perfdata::Sample& sample, const Fields& fields) {
+    const symbols::Bytes code =
+        frames_.instruction({sample.ip, task_space_, analysis::mode_of(sample.misc), false, false});
+    const auto out = std::back_inserter(buffer_);
+    if (fields.has(Field::insnlen)) fmt::format_to(out, " ilen: {}", code.size());
+    if (!fields.has(Field::insn) || code.empty()) return;
+    buffer_ += " insn:";
+    for (const std::byte each : code) fmt::format_to(out, " {:02x}", std::to_integer<unsigned>(each));
 }
 
 /// In a column as wide as the widest so far, as in perf (data_src__fprintf()).
@@ -444,7 +474,7 @@ void ScriptPrinter::print_time(std::uint64_t time_ns) {
     char digits[9] = {'.', '0', '0', '0', '0', '0', '0', ':', ' '};
     auto rest = static_cast<std::uint32_t>(microseconds % 1'000'000);
     for (const std::size_t i : {5u, 3u, 1u}) {
-        std::memcpy(&digits[i], &kPairs[rest % 100 * 2], 2);
+        std::memcpy(&digits[i], &kPairs[std::size_t{rest % 100} * 2], 2);
         rest /= 100;
     }
     buffer_.append(digits, sizeof digits);

@@ -13,6 +13,7 @@
 #include "analysis/tracing/trace_texts.h"
 #include "cli/output/output.h"
 #include "cli/script/admission.h"
+#include "cli/script/event_files.h"
 #include "cli/script/fields.h"
 #include "cli/script/frame_writer.h"
 #include "cli/script/side_band_text.h"
@@ -37,6 +38,7 @@ class ScriptPrinter final : public perfdata::Consumer {
         ShownRecords records{};                     ///< what is printed besides samples
         Filters filters{};                          ///< which samples are printed
         bool buffered = true;                       ///< false: each sample is printed at once
+        EventFiles* files = nullptr;                ///< --per-event-dump
     };
     ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options, Output& out);
 
@@ -90,6 +92,8 @@ class ScriptPrinter final : public perfdata::Consumer {
                             const Fields& fields);
     void print_registers(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
     void print_branches(const perfdata::Sample& sample, const Fields& fields, Field form);
+    void print_instruction(const perfdata::Sample& sample, const Fields& fields);
+    void begin_lines(std::optional<std::size_t> of_event);
     void print_data_source(std::uint64_t data_source);
     void print_mode(std::uint16_t misc);
     void make_event_text(std::uint64_t period, std::size_t event, const Fields& fields);
@@ -124,6 +128,8 @@ class ScriptPrinter final : public perfdata::Consumer {
     PrintedChain last_chain_, this_chain_;
     std::optional<std::uint64_t> first_time_, last_time_;  // of what was printed, for Options::times
     std::string buffer_;
+    std::optional<std::size_t> buffer_event_;  // with Options::files: whose lines are in the buffer; none: of records
+    std::uint64_t buffer_samples_ = 0;
 };
 
 }  // namespace anyperf::cli

@@ -18,6 +18,7 @@ struct ShownRecords {
     bool namespaces = false;  ///< NAMESPACES
     bool cgroups = false;     ///< CGROUP
     bool bpf = false;         ///< KSYMBOL, BPF_EVENT
+    bool rounds = false;      ///< FINISHED_ROUND, which is perf's own
 
     bool has(perfdata::RecordType type) const;
 };
