@@ -23,7 +23,7 @@ constexpr off_t kMaxSourceBytes = 64 << 20;  // bytes; a larger file is not read
 bool read_file(const std::string& path, std::string& text) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
-    struct stat status {};
+    struct stat status{};
     int error_number = ::fstat(fd, &status) != 0          ? errno
                        : S_ISDIR(status.st_mode)          ? EISDIR
                        : !S_ISREG(status.st_mode)         ? EINVAL

@@ -10,9 +10,8 @@
 //
 // The mechanism, from bytes to meaning:
 // - bytes/ has a mapped file, a stream in pieces, the files of a directory, and what was compressed. walk()
-// (reader.cpp)
-//   cuts them into records. A record is {u32 type, u16 misc, u16 size} and `size` bytes including these 8 (struct
-//   perf_event_header).
+//   (reader_walk.cpp) cuts them into records. A record is {u32 type, u16 misc, u16 size} and `size` bytes including
+//   these 8 (struct perf_event_header).
 // - event_table.h finds the record's event, byte_order.h swaps its numbers if the file has the other byte order, and
 //   sample_layout.h knows where its time is.
 // - round_queue.h keeps records until no older one can come. The consumer then gets them in the order of their times.

@@ -1,6 +1,6 @@
-// reader_state.h: what a Reader has while it reads. Only reader.cpp, which opens a recording, reader_walk.cpp, which
-// finds its records, and reader_records.cpp, which does what each record asks for, know it. The path of one record,
-// with the functions in the order in which they see it:
+// reader_state.h: what a Reader has while it reads. Only reader_open.cpp, which opens a recording, reader_walk.cpp,
+// which finds its records, and reader_records.cpp, which does what each record asks for, know it. The path of one
+// record, with the functions in the order in which they see it:
 //
 //     walk()                  finds its size, in a mapped file, a buffer of a stream, or unpacked bytes
 //     take()                  separates the kernel's records (types below 64) from perf's own

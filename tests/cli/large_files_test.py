@@ -8,7 +8,7 @@ from made_recording import MadeRecording, absent_pid, record
 from program import ANYPERF, Case
 
 FINISHED_ROUND = 68
-MOST_MB = 200  # of which kMostResident of src/perfdata/reader.cpp is 64, and what delivers a round as much
+MOST_MB = 200  # of which kMostResident of src/perfdata/reader_state.h is 8, and what delivers a round as much
 
 
 class LargeFiles(Case):

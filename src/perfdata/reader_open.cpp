@@ -1,4 +1,4 @@
-// reader.cpp: opens a recording and reads what is known before its first record: header, events and features.
+// reader_open.cpp: opens a recording and reads what is known before its first record: header, events and features.
 // reader_state.h describes what follows.
 #include "perfdata/reader.h"
 
