@@ -13,7 +13,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "analysis/read_profile.h"
@@ -75,16 +77,37 @@ Result<std::vector<profile::EventId>> chosen_events(const profile::Profile& prof
     return events;
 }
 
-/// The whole file, or an error. An error of fclose(3) counts: a full disk may only show then.
-Result<void> write_file(const std::string& path, std::string_view text) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    const int cause = errno;
-    if (file && std::fclose(file) == 0 && written) return {};
-    return std::unexpected(Error{fmt::format("cannot write {}", path),
-                                 std::generic_category().message(written ? errno : cause),
-                                 "the file is missing or not complete; export it again"});
-}
+/// The file that is written, in parts, or the results. It is made when the first part comes.
+class Target {
+  public:
+    Target(std::string path, Output& out) : path_(std::move(path)), out_(out) {}
+    Target(const Target&) = delete;
+    Target& operator=(const Target&) = delete;
+    ~Target() {
+        if (file_) std::fclose(file_);
+    }
+
+    /// After an error it does nothing.
+    void write(std::string_view text) {
+        if (path_ == "-") return out_.print(text);
+        if (!file_ && !errno_) file_ = std::fopen(path_.c_str(), "wbe");
+        const bool written = !errno_ && file_ && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
+        if (!written && !errno_) errno_ = errno;
+    }
+    /// An error of fclose(3) counts: a full disk may only show then.
+    Result<void> finish() {
+        if (file_ && std::fclose(std::exchange(file_, nullptr)) != 0 && !errno_) errno_ = errno;
+        if (!errno_) return {};
+        return std::unexpected(Error{fmt::format("cannot write {}", path_), std::generic_category().message(*errno_),
+                                     "the file is missing or not complete; export it again"});
+    }
+
+  private:
+    std::string path_;
+    Output& out_;
+    std::FILE* file_ = nullptr;
+    std::optional<int> errno_;
+};
 
 /// What can be refused before a recording is read.
 Result<const exports::Format*> checked_format(const Options& options) {
@@ -120,7 +143,7 @@ Result<analysis::ReadProfile> read(const std::string& path, const Options& optio
 }
 
 // The order serves the user's time: options are checked first, then the recording is read, then its events are checked.
-// The file is written last and as a whole, so an error before that leaves an old file as it was.
+// The file is written last, so an error before that leaves an old file as it was.
 Result<int> export_profile(const Options& options, Output& out) {
     const exports::Format& format = *TRY(checked_format(options));
     analysis::ReadProfile exported = TRY(read(options.input, options, format, out));
@@ -140,12 +163,10 @@ Result<int> export_profile(const Options& options, Output& out) {
         writing.baseline_event = same.front();
         make_texts_valid(baseline->profile);
     }
-    const std::string text = format.write(profile, writing);
-    if (options.output != "-") {
-        TRY(write_file(options.output, text));
-        return 0;
-    }
-    out.print(text);
+    Target target{options.output, out};
+    writing.take_part = [&](std::string_view part) { target.write(part); };
+    target.write(format.write(profile, writing));
+    TRY(target.finish());
     return 0;
 }
 

@@ -104,7 +104,7 @@ void write_name(std::string_view kind, const ThreadSamples& thread, std::string_
 
 std::string write_chrome(const profile::Profile& profile, const ExportOptions& options) {
     const FrameNames names{profile};
-    JsonText json;
+    JsonText json{options.take_part};  // each call is a line: of a long recording gigabytes
     json.open('{').member("displayTimeUnit", "ns").key("traceEvents").open('[');
     for (const ThreadSamples& thread : samples_by_thread(profile, options)) {
         if (thread.event != options.events.front()) continue;

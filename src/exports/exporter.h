@@ -2,11 +2,13 @@
 // kFormats.
 //
 // A writer gets a finished profile, whose texts are valid UTF-8 (profile/valid_text.h), and returns the whole file as
-// bytes. It prints nothing and cannot fail: whatever the profile has, the format has a place for it or leaves it out,
-// and what its syntax reserves is escaped or replaced. The row of kFormats says what the format can carry. The reader
-// of the recording keeps only that: a format without times or threads gets a profile with fewer and larger rows.
+// bytes, or the rest of it after what ExportOptions::take_part got. It prints nothing and cannot fail: whatever the
+// profile has, the format has a place for it or leaves it out, and what its syntax reserves is escaped or replaced. The
+// row of kFormats says what the format can carry. The reader of the recording keeps only that: a format without times
+// or threads gets a profile with fewer and larger rows.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +22,10 @@ namespace anyperf::exports {
 struct ExportOptions {
     std::vector<profile::EventId> events{};  ///< whose samples are written, at least one; formats of one event use the
                                              ///< first
-    const profile::Profile* baseline = nullptr;  ///< to compare with; may be null
-    profile::EventId baseline_event{};           ///< of `baseline`: the event to compare with
-    std::string_view version{};                  ///< anyperf's own, for formats that name their writer
+    const profile::Profile* baseline = nullptr;         ///< to compare with; may be null
+    profile::EventId baseline_event{};                  ///< of `baseline`: the event to compare with
+    std::function<void(std::string_view)> take_part{};  ///< gets what is written already of a long file; may be empty
+    std::string_view version{};                         ///< anyperf's own, for formats that name their writer
 };
 
 struct Format {

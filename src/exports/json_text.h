@@ -4,14 +4,24 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace anyperf::exports {
 
 class JsonText {
   public:
+    /// Takes a part of the text. What it has taken is forgotten here.
+    using TakePart = std::function<void(std::string_view)>;
+
+    JsonText() = default;
+    /// `take_part`, if there is one, gets the text at the ends of lines in parts of kPart bytes and some more.
+    explicit JsonText(TakePart take_part) : take_part_(std::move(take_part)) {}
+
     JsonText& open(char bracket) {  // '{' or '['
         separate();
         text_ += bracket;
@@ -61,9 +71,14 @@ class JsonText {
     }
     JsonText& line() {
         text_ += '\n';
+        if (take_part_ && text_.size() >= kPart) {
+            take_part_(text_);
+            text_.clear();
+        }
         return *this;
     }
 
+    /// The text that was not taken yet.
     std::string take() { return std::move(text_); }
 
   private:
@@ -73,7 +88,10 @@ class JsonText {
     }
     void quote(std::string_view text);
 
+    static constexpr std::size_t kPart = 1 << 20;
+
     std::string text_;
+    TakePart take_part_;
     bool first_ = true;  // no comma before the next value: after a bracket, a name, or at the start
 };
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 namespace {
 
 using anyperf::exports::JsonText;
@@ -21,6 +25,24 @@ TEST(JsonTextTest, TimesAreExactDecimals) {
     JsonText json;
     json.open('[').time(1'500'000, 1'000'000).time(2'000'001, 1'000'000).time(3'000, 1'000).time(0, 1'000);
     EXPECT_EQ(json.close(']').take(), "[1.5,2.000001,3,0]");
+}
+
+TEST(JsonTextTest, PartsAndTheRestAreTheWholeText) {
+    std::string whole;
+    std::size_t parts = 0;
+    JsonText json{[&](std::string_view part) {
+        whole += part;
+        ++parts;
+    }};
+    JsonText at_once;
+    for (JsonText* each : {&json, &at_once}) {
+        each->open('[');
+        for (int i = 0; i < 300'000; ++i) each->line().open('{').member("number", i).close('}');
+        each->close(']').line();
+    }
+    whole += json.take();
+    EXPECT_GT(parts, 2u);
+    EXPECT_EQ(whole, at_once.take());
 }
 
 }  // namespace
