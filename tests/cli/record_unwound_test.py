@@ -78,6 +78,18 @@ int main(void) {
     return 0;
 }
 """
+# Each sample of the threads is a large record in one ring.
+THREADS = r"""
+#include <pthread.h>
+volatile unsigned long sum;
+static void* work(void* unused) { for (unsigned long i = 0; i < 30000000; i++) sum += i; return unused; }
+int main(void) {
+    pthread_t threads[16];
+    for (int i = 0; i < 16; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 16; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
 CLOCK = ("--kernel", "-e", "cpu-clock:u", "-F", "1000")
 
 
@@ -106,6 +118,16 @@ class Unwound(Recorder):
         stacks = self.stacks(path)
         has = sum(count for names, count in stacks.items() if any(names[i:i + len(wanted)] == wanted for i in range(len(names))))
         return has / max(stacks.total(), 1)
+
+    def test_threads_that_wait_for_each_other_to_write_lose_little(self):
+        """On a busy machine a thread may have to wait long for the one that writes its record."""
+        threads = self.compile(THREADS, "threads", "-pthread")
+        result = run(ANYPERF, "record", "--virtual", "-F", "4000", "--call-graph", "dwarf", "-o", self.path, "--", threads)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lost = sum(map(int, re.findall(rb"(\d+) records were lost", result.stderr)))
+        written = sum(self.stacks().values())
+        self.assertGreater(written, 300)
+        self.assertLess(lost, 0.15 * (lost + written))
 
     def test_the_callers_are_those_of_the_copied_stacks(self):
         """A deterministic run takes the same samples twice."""

@@ -15,16 +15,16 @@
 //
 // The two edges:
 // - A holder that lives does not block the others for ever either: it may be stopped (SIGSTOP, a debugger), or a
-//   program may have written its id there. Both sides wait 10 ms at most (run/lock_holder.h). A thread then does
-//   without the lock: it asks the broker instead of toggling, drops a record, and changes its event's count and period
-//   all the same. The broker takes over an event's lock, and leaves out a record that it cannot write.
+//   program may have written its id there. Both sides wait 10 ms of their own CPU time at most (run/lock_holder.h). A
+//   thread then does without the lock: it asks the broker instead of toggling, drops a record, and changes its event's
+//   count and period all the same. The broker takes over an event's lock, and leaves out a record that it cannot write.
 // - A holder whose lock was taken over may come back. unlock_page() frees the lock only if it still has the holder's
 //   own id.
 //
 // The order in which locks are taken is in engine/freestanding/lock.h.
 //
 // What it can't do: distinguish a program that lies about a holder from one that is slow. Such a program delays others
-// by 10 ms and spoils the counts of its own run, nothing else.
+// by 10 to 100 ms and spoils the counts of its own run, nothing else.
 //
 // Freestanding. Not recursive. A signal handler that may interrupt a holder on its own thread must not lock.
 #pragma once
