@@ -107,6 +107,7 @@ struct alignas(256) TurnSlot {
     std::uint64_t blocked;      ///< its signal mask when it gave its turn away
     std::uint64_t caught;       ///< signals for which its process has a handler
     std::uint64_t ignored;      ///< signals that its process ignores
+    std::uint32_t has_no_end;   ///< its turn lasts until it makes a system call after which another thread is ready
 };
 static_assert(sizeof(TurnSlot) == 256);
 
@@ -153,6 +154,7 @@ struct Turns {
     std::uint64_t objects;          ///< how many shared anonymous memories have got a number
     std::uint32_t leaving;          ///< the slot that has given its last turn away and has not ended; 0: none
     std::uint32_t leaving_process;  ///< nonzero: its whole process ends
+    std::uint32_t others_ready;     ///< nonzero: a thread has become ready since the holder's turn got its end or none
     std::uint64_t low_from;         ///< times of the run's clock between which threads of low priority come last
     std::uint64_t low_until;
     std::uint32_t descriptors_passed;  ///< nonzero: others may have descriptors of the run, or the run some of theirs

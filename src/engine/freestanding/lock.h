@@ -5,7 +5,7 @@
 // The problem: while a thread holds one of these locks, another thread may need it, and a signal handler, a fork or the
 // death of the process may come at any instruction. Blocking all signals around each lock was rejected: it would cost
 // two system calls each time. And the engine's own signals (kEngineSignals) cannot be blocked: a fault while SIGSEGV is
-// blocked ends the process.
+// blocked ends the process. Only while two processes share the memory are the others blocked (see below).
 //
 // A thread that holds a lock takes only locks further down in this list:
 //   1. ProbedPlaces::lock and PythonCode::lock of the agent: where uprobes are in this process's memory; which Python
@@ -24,15 +24,20 @@
 // data the handler reads only what its own thread changes, what its own thread has locked (under guarded_run()), and
 // what is only appended to while the thread is in translated code (Cache::block_at_host()).
 //
-// The two edges:
+// The edges:
 // - fork: the child has one thread, so a lock that another thread held would stay locked. Cache::lock and the leaves
 //   (5) are held across the fork, so what they protect is consistent in the child. The locks of the process are reset
 //   there.
 // - death: the locks of a process end with it. A page lock outlives its holder, so a waiter checks whether the holder
 //   still exists and takes the lock over.
+// - death of a process that shares its memory with another, as the child of a vfork does: the other one needs the
+// locks,
+//   and what they protect. So while memory is shared (begin_sharing()), a holder blocks all signals that could end its
+//   process. A shell's child that Ctrl-C ended between vfork and execve left its parent waiting for ever otherwise.
 //
-// What it can't do: lock 4 is not held across a fork. If another thread was changing what it protects, the child finds
-// it half changed: at worst, the child does not know a descriptor or a ring.
+// What it can't do: SIGKILL can't be blocked. If it meets such a child while it holds a lock, the parent waits for
+// ever. Lock 4 is not held across a fork. If another thread was changing what it protects, the child finds it half
+// changed: at worst, the child does not know a descriptor or a ring.
 #pragma once
 
 #include <linux/futex.h>
@@ -40,38 +45,82 @@
 #include <cstdint>
 
 #include "engine/freestanding/kernel.h"
+#include "engine/freestanding/signal_set.h"
 
 namespace anyperf::engine {
 
-/// Not recursive, not fair.
+/// Not recursive, not fair. A thread unlocks what it has locked in reverse order.
 class Lock {
   public:
     void lock() {
+        const KernelMask before = block_ending_signals();
         std::uint32_t expected = kFree;
-        if (__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
-        while (__atomic_exchange_n(&state_, kContended, __ATOMIC_ACQUIRE) != kFree)
-            kernel_call(__NR_futex, address_of(&state_), FUTEX_WAIT_PRIVATE, kContended);
+        if (!__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            while (__atomic_exchange_n(&state_, kContended, __ATOMIC_ACQUIRE) != kFree)
+                kernel_call(__NR_futex, address_of(&state_), FUTEX_WAIT_PRIVATE, kContended);
+        }
+        before_ = before;
     }
 
     /// Takes the lock if it is free. Never waits.
     bool try_lock() {
+        const KernelMask before = block_ending_signals();
         std::uint32_t expected = kFree;
-        return __atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+        if (__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            before_ = before;
+            return true;
+        }
+        restore(before);
+        return false;
     }
 
     void unlock() {
+        const KernelMask before = before_;
         if (__atomic_exchange_n(&state_, kFree, __ATOMIC_RELEASE) == kContended)
             kernel_call(__NR_futex, address_of(&state_), FUTEX_WAKE_PRIVATE, 1);
+        restore(before);
     }
 
-    /// Frees the lock in a fork's child, which does not have the thread that held it.
+    /// Frees the lock in a fork's child, which does not have the thread that held it. Precondition: the caller blocks
+    /// all signals and sets the mask itself.
     void reset() { state_ = kFree; }
+
+    /// Another process begins to share this memory, or has ended or left it by an execve(2).
+    static void begin_sharing() { __atomic_fetch_add(&sharers_, 1, __ATOMIC_SEQ_CST); }
+    static void end_sharing() { __atomic_fetch_sub(&sharers_, 1, __ATOMIC_SEQ_CST); }
+    /// In a fork's child: its copy of the memory is its own.
+    static void forget_sharers() { __atomic_store_n(&sharers_, 0, __ATOMIC_SEQ_CST); }
 
   private:
     static constexpr std::uint32_t kFree = 0;
     static constexpr std::uint32_t kTaken = 1;
     static constexpr std::uint32_t kContended = 2;  ///< taken, and some thread may be waiting in the kernel
+
+    /// The thread's mask in the kernel before it took the lock, if that has changed it.
+    struct KernelMask {
+        bool is_changed = false;
+        std::uint64_t mask = 0;
+    };
+
+    static KernelMask block_ending_signals() {
+        if (__atomic_load_n(&sharers_, __ATOMIC_RELAXED) == 0) [[likely]]
+            return {};
+        constexpr unsigned kBlock = 0;
+        constexpr std::uint64_t kEnding = ~kEngineSignals;
+        KernelMask before{true, 0};
+        kernel_call(__NR_rt_sigprocmask, kBlock, address_of(&kEnding), address_of(&before.mask), sizeof kEnding);
+        return before;
+    }
+    static void restore(const KernelMask& before) {
+        if (!before.is_changed) [[likely]]
+            return;
+        constexpr unsigned kSetMask = 2;
+        kernel_call(__NR_rt_sigprocmask, kSetMask, address_of(&before.mask), 0, sizeof before.mask);
+    }
+
+    constinit static inline std::uint32_t sharers_ = 0;  ///< processes that share this memory, besides the first one
     std::uint32_t state_ = kFree;
+    KernelMask before_;  ///< of the holder
 };
 
 /// Holds a Lock for a scope.

@@ -6,10 +6,9 @@
 #include <cstdint>
 
 #include "engine/freestanding/lock.h"
+#include "engine/freestanding/signal_set.h"
 
 namespace anyperf::engine {
-
-inline constexpr int kSignals = 64;
 
 /// struct sigaction as rt_sigaction(2) has it.
 struct SignalAction {
@@ -21,15 +20,6 @@ struct SignalAction {
     bool has_handler() const { return handler > 1; }
     bool is_ignored() const { return handler == 1; }
 };
-
-constexpr std::uint64_t signal_bit(int signal) {
-    return std::uint64_t{1} << (signal - 1);
-}
-
-/// SIGSEGV, SIGBUS and SIGTRAP. The engine needs them, so the kernel never blocks them, whatever the application
-/// requests: a fault while its signal is blocked ends the process.
-inline constexpr std::uint64_t kEngineSignals =
-    (std::uint64_t{1} << (11 - 1)) | (std::uint64_t{1} << (7 - 1)) | (std::uint64_t{1} << (5 - 1));
 
 /// The signals that faults raise: kEngineSignals, SIGILL and SIGFPE. They have the engine's handler in the kernel even
 /// if the application ignores them or leaves them to their default, because after a fault the engine must uncount what

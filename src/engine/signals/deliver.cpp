@@ -29,6 +29,7 @@
 #include "engine/signals/share_signals.h"
 #include "engine/tracee_stops.h"
 #include "engine/trap_flag.h"
+#include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -251,6 +252,7 @@ void deliver_and_resume(Thread& thread) {
     if (thread.page.safepoint_requested != 0) hooks::serve_safepoint_request(thread);
     if (thread.alarmed) hooks::at_timer_expiry(thread);
     stop_if_interrupted(thread);
+    if (turns::is_asked_to_share(thread)) turns::share_turn(thread);
     if (thread.engine->turns != nullptr) gather_pending(signals);
     share_process_signals(thread);
     QueuedSignal signal;

@@ -56,6 +56,7 @@
 #include "engine/signals/process_signals.h"
 #include "engine/signals/signal_state.h"
 #include "engine/trap_flag.h"
+#include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/recover.h"
 
@@ -383,7 +384,9 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user, 
         return stop(thread, user);
     }
     if (is_safepoint_request(info)) {  // never delivered to the application
-        if (thread.page.safepoint_requested == 0 && !(thread.exit_requested && thread.in_cache)) return;
+        const bool is_expected = thread.page.safepoint_requested != 0 || (thread.exit_requested && thread.in_cache) ||
+                                 turns::is_asked_to_share(thread);
+        if (!is_expected) return;
         restart_interrupted_syscall(thread, user.context);
         return stop(thread, user);
     }

@@ -255,6 +255,8 @@ long clone_sharing(Call& call, CloneRequest& request) {
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
     child->inheritance = inheritance;
     const SignalsBlocked blocked;
+    const bool is_process = !request.has(CLONE_THREAD);
+    if (is_process) Lock::begin_sharing();
     std::array<int, kOwnDescriptors.size()> descriptors{};
     for (std::size_t i = 0; i < descriptors.size(); ++i) descriptors[i] = call.engine.*kOwnDescriptors[i];
     const long got = make_child(call, request, slot, [&] { return make_thread(request, *child); });
@@ -274,6 +276,7 @@ long clone_sharing(Call& call, CloneRequest& request) {
     // After a vfork the child runs another program or has ended, so its Thread is no longer in use. Any other thread
     // frees its own memory when it ends (release_and_exit() in process.cpp).
     if (is_error(got) || request.has(CLONE_VFORK)) {
+        if (is_process) Lock::end_sharing();
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
         clear_instrumentation(*child);
         hooks::discard_thread(*child);
@@ -342,6 +345,7 @@ void unlock_in_parent(Thread& thread) {
 /// the parent's threads is forgotten.
 void reset_locks_in_child(Thread& thread, std::uint64_t pc) {
     Engine& engine = *thread.engine;
+    Lock::forget_sharers();
     own_pages.reset_lock();
     take_code_copies(engine, pc);
     engine.cache.lock.reset();

@@ -269,6 +269,7 @@ long run_in_turns(Call& call) {
     if (!turn_calls::before_call(call, answer) && !hooks::handle_syscall(call, answer)) answer = run_row(call);
     turns::come_back(call.thread);
     turn_calls::after_call(call, answer);
+    if (turns::is_asked_to_share(call.thread)) turns::share_turn(call.thread);
     answer = ids.answer_of(answer);
     if (log_wants(call.engine, run::log::kSchedule)) [[unlikely]]
         turn_calls::log_call(call, syscall_name(call.number), answer);

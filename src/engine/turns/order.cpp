@@ -129,11 +129,7 @@ void give(Engine& engine, std::uint32_t number) {
     if (!__atomic_compare_exchange_n(&slot.watching, &watching, std::uint32_t{run::kBeingInterrupted}, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
-    x86_64::SignalInfo info{};  // interrupts its wait in the kernel
-    info.signo = kTrap;
-    info.code = run::kSafepointSignalCode;
-    kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(slot.pid), static_cast<std::uint64_t>(slot.tid),
-                kTrap, address_of(&info));
+    interrupt_for_turns(slot);
     __atomic_store_n(&slot.watching, std::uint32_t{run::kNotWatching}, __ATOMIC_SEQ_CST);
 }
 
@@ -346,6 +342,14 @@ void notify(TurnSlot& slot, std::uint32_t word) {
     wake_sleeper(slot);
 }
 
+void interrupt_for_turns(const TurnSlot& slot) {
+    x86_64::SignalInfo info{};
+    info.signo = kTrap;
+    info.code = run::kSafepointSignalCode;
+    kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(slot.pid), static_cast<std::uint64_t>(slot.tid),
+                kTrap, address_of(&info));
+}
+
 void sleep_on_turn(TurnSlot& slot, std::int64_t ns) {
     __atomic_store_n(&slot.asleep, 1u, __ATOMIC_SEQ_CST);
     sleep_on(slot.turn, run::kTurnNone, ns);
@@ -375,6 +379,7 @@ bool pass_on(Engine& engine, std::uint32_t self) {
 bool arrive(Engine& engine, std::uint32_t self) {
     Turns& turns = *engine.turns;
     store_state(turns.slot[self], TurnState::arriving);
+    __atomic_store_n(&turns.others_ready, 1u, __ATOMIC_SEQ_CST);
     if (!take_turn_from(turns, 0, self)) return false;
     ++turns.turns;
     store_state(turns.slot[self], TurnState::running);

@@ -38,6 +38,9 @@ void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns);
 void sleep_on_turn(run::TurnSlot& slot, std::int64_t ns);
 /// Sets a slot's `turn` and wakes its thread.
 void notify(run::TurnSlot& slot, std::uint32_t word);
+/// Interrupts the slot's thread by a signal that only the engine sees: its wait in the kernel, or its turn without an
+/// end.
+void interrupt_for_turns(const run::TurnSlot& slot);
 
 /// What a waiting thread has seen of the one that has the turn.
 struct HolderWatch {

@@ -31,12 +31,27 @@ constexpr std::int64_t kPatienceNs = 100 * kNsOfMillisecond;
 /// So long threads that wait for each other wait in the kernel before this is reported.
 constexpr std::int64_t kPatienceWithDeadlock = 2 * kNsOfSecond;
 
-/// The turn ends after the next length that is drawn, or when a timer expires. A thread that is alone has no end: its
-/// code need not count down.
+/// Whether another thread can run before this one makes a system call: not if each waits, and without a deadline. So it
+/// is with a parent that waits for its child.
+bool can_others_run(const Thread& thread) {
+    const Turns& turns = *thread.engine->turns;
+    return any_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        const TurnState state = load_state(slot);
+        if (number == thread.turn_slot || state == TurnState::free) return false;
+        return state != TurnState::waiting || wakes_at(slot) != run::kNoDeadline;
+    });
+}
+
+/// The turn ends after the next length that is drawn, or when a timer expires. If no other thread can run it has no
+/// end, and the thread's code need not count down.
 void set_turn_end(Thread& thread, std::uint64_t retired) {
     const std::uint64_t timer = until_timer(thread);
     unlimit_turn(thread);
-    if (timer == run::kNoDeadline && is_alone(thread)) return;
+    __atomic_store_n(&thread.engine->turns->others_ready, 0u, __ATOMIC_SEQ_CST);
+    const bool has_end = timer != run::kNoDeadline || can_others_run(thread);
+    __atomic_store_n(&slot_of(thread).has_no_end, has_end ? 0u : 1u, __ATOMIC_SEQ_CST);
+    if (!has_end) return;
     const std::uint64_t length = draw_length(*thread.engine, slot_of(thread));
     limit_turn(thread, length < timer ? length - length / kClose : timer, retired);
 }
@@ -136,6 +151,15 @@ void leave_watch(TurnSlot& slot) {
     __atomic_store_n(&slot.watching, std::uint32_t{run::kNotWatching}, __ATOMIC_SEQ_CST);
 }
 
+/// A signal from outside has ended the wait of this thread, but the turn of the one that has it has no end: asks that
+/// one to set it an end.
+void ask_for_turn(Engine& engine) {
+    const Turns& turns = *engine.turns;
+    const std::uint32_t holder = __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST);
+    if (holder != 0 && holder <= run::kTurnSlots && is_asked_to_share(turns, turns.slot[holder]))
+        interrupt_for_turns(turns.slot[holder]);
+}
+
 /// Sleeps until the thread has the turn. It makes at least one call of futex(2), so that the kernel delivers signals
 /// that were sent before the turn was given.
 void await_turn(Thread& thread, const Wait* wait) {
@@ -158,6 +182,7 @@ void await_turn(Thread& thread, const Wait* wait) {
         if (load_state(slot) == TurnState::outside && arrive(engine, thread.turn_slot)) return;
         if (wait != nullptr && is_interrupted(thread) && come_from_wait(thread, TurnEnd::interrupted)) return;
         check_holder(engine, thread.turn_slot, seen);
+        ask_for_turn(engine);
     }
 }
 
@@ -291,9 +316,11 @@ void begin_program(Thread& thread) {
     if (__atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != number && !arrive(engine, number))
         await_turn(thread, nullptr);
     keep_interval_timer(thread);
+    const bool has_vfork_parent = slot.vfork_parent != 0;
     release_vfork_parent(engine, slot);
     wake_descriptors(engine, 0);  // the exec has closed some
-    begin_turn(thread);
+    // The parent is first: most parents wait for the program at once, and then its turns need no end.
+    has_vfork_parent ? pass(thread) : begin_turn(thread);
 }
 
 std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool own_process) {
@@ -314,7 +341,7 @@ std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool o
     slot.is_low = draw_priority(*thread.engine, false);
     if (!own_process) slot.timer = slot_of(thread).timer, slot.alarm = slot_of(thread).alarm;
     store_state(slot, TurnState::ready);
-    if (!is_limited(thread)) set_turn_end(thread, x86_64::retired_by(thread));  // it was alone
+    if (!vforked) share_turn(thread);  // the parent of a vfork waits at once
     return number;
 }
 
@@ -394,6 +421,10 @@ void end_process(Thread& thread) {
     expect_signal(thread, parent, 0, kChildSignal, slot_of(thread).forked_by);
     wake_descriptors(engine, 0);
     leave(thread, true);
+}
+
+void share_turn(Thread& thread) {
+    if (!is_limited(thread)) set_turn_end(thread, x86_64::retired_by(thread));
 }
 
 void pass(Thread& thread) {

@@ -19,6 +19,10 @@
 // another thread has used a descriptor, futex or child of that kind, and then tries again. So while a thread waits for
 // its turn, nothing happens except what the turns before it do.
 //
+// While all other threads wait without a deadline, only a system call of the running one can make them ready. Its turn
+// has no end then, and its code need not count down. It gets one after a system call that has made a thread ready. A
+// signal from outside makes one ready, too: that thread asks the running one by a signal (ask_for_turn()).
+//
 // Time: when no thread can run, the virtual clock is advanced to the first deadline.
 //
 // The outside: when no thread can run and there is no deadline, the threads that wait for descriptors, children or
@@ -113,6 +117,17 @@ run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
 void begin_stop(Thread& thread);
 /// Waits for the turn, if it was taken from the thread while it was in the kernel.
 void come_back(Thread& thread);
+
+/// Whether the thread of the slot, which has the turn, should set it an end: it has none, and others can run.
+inline bool is_asked_to_share(const run::Turns& turns, const run::TurnSlot& slot) {
+    return __atomic_load_n(&turns.others_ready, __ATOMIC_SEQ_CST) != 0 &&
+           __atomic_load_n(&slot.has_no_end, __ATOMIC_SEQ_CST) != 0;
+}
+inline bool is_asked_to_share(const Thread& thread) {
+    return thread.turn_slot != 0 && is_asked_to_share(*thread.engine->turns, slot_of(thread));
+}
+/// The thread's turn gets an end if others can run.
+void share_turn(Thread& thread);
 
 /// Whether no other thread of the run exists.
 bool is_alone(const Thread& thread);

@@ -94,7 +94,9 @@ bool make_ready(Engine& engine, std::uint32_t number, TurnEnd end) {
     if (load_state(slot) != TurnState::waiting) return false;
     slot.end = end;
     slot.ticket = ++engine.turns->tickets;
-    return change_state(slot, TurnState::waiting, TurnState::ready);
+    if (!change_state(slot, TurnState::waiting, TurnState::ready)) return false;
+    __atomic_store_n(&engine.turns->others_ready, 1u, __ATOMIC_SEQ_CST);
+    return true;
 }
 
 void release_vfork_parent(Engine& engine, TurnSlot& slot) {
