@@ -40,6 +40,7 @@
 #include "engine/threads/thread_memory.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/tracee_stops.h"
+#include "engine/turns/timers.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -210,6 +211,7 @@ long make_child(Call& call, const CloneRequest& request, std::uint32_t slot, Mak
     if (got == 0) return 0;  // the child of a fork
     if (waits) {
         turns::end_vfork(call.thread, slot, is_error(got));
+        turns::forget_timers_of(call.engine, static_cast<std::int32_t>(got));
     } else if (is_error(got)) {
         turns::free_slot(call.engine, slot);
     } else {
@@ -404,7 +406,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     begin_exact_thread(thread);
     begin_own_faults(thread, 0);
     call.engine.turn_space = space;
-    if (slot != 0) turns::begin_thread(thread, slot);
+    if (slot != 0) turns::begin_fork_child(thread, slot);
     if (slot != 0 && request.has(CLONE_CHILD_SETTID)) show_child_id(call.engine, request.child_tid, thread.tid);
     set_child_registers(call, request, thread.registers);
     return 0;

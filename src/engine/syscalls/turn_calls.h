@@ -109,7 +109,7 @@ bool timerfd_settime(Call& call, long& answer);
 bool timerfd_gettime(Call& call, long& answer);
 /// A read of a timer descriptor that has expired.
 bool read_timer(Call& call, long& answer);
-void forget_timer_descriptor(Engine& engine, std::int32_t fd);
+void forget_timer_descriptor(const Thread& thread, std::int32_t fd);
 
 bool nanosleep(Call& call, long& answer);
 bool clock_nanosleep(Call& call, long& answer);

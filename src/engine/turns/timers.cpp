@@ -25,7 +25,7 @@ constexpr int kAlarmSignal = 14;          // SIGALRM
 constexpr std::int32_t kByKernel = 0x80;  // SI_KERNEL
 constexpr std::int32_t kByTimer = -2;     // SI_TIMER
 
-/// A fork's child has a copy.
+/// Those of all processes that share the memory. A fork's child has a copy.
 struct Timers {
     std::size_t count;
     Timer timer[kMost];
@@ -36,10 +36,17 @@ Timers* timers_of(const Engine& engine) {
 }
 
 template <class Function>
-void for_each_timer(const Engine& engine, Function function) {
+void for_each_timer_of(const Engine& engine, std::int32_t process, Function function) {
     Timers* const all = timers_of(engine);
-    for (std::size_t i = 0; all != nullptr && i < all->count; ++i)
-        if (all->timer[i].kind != TimerKind::none) function(all->timer[i]);
+    for (std::size_t i = 0; all != nullptr && i < all->count; ++i) {
+        Timer& timer = all->timer[i];
+        if (timer.kind != TimerKind::none && timer.process == process) function(timer);
+    }
+}
+
+template <class Function>
+void for_each_timer(const Thread& thread, Function function) {
+    for_each_timer_of(*thread.engine, slot_of(thread).pid, function);
 }
 
 std::uint64_t cpu_units(Thread& thread) {
@@ -100,7 +107,7 @@ void expire(Thread& thread, Timer& timer, std::uint64_t now, bool& readable) {
 /// When a timer of the process expires at the latest: by the run's clock, as CPU time is not more.
 std::uint64_t first_expiry(Thread& thread) {
     std::uint64_t first = run::kNoDeadline;
-    for_each_timer(*thread.engine, [&](const Timer& timer) {
+    for_each_timer(thread, [&](const Timer& timer) {
         if (!is_cpu_clock(timer.clock)) first = std::min(first, timer.deadline);
     });
     return first;
@@ -116,16 +123,17 @@ std::uint64_t timer_now(Thread& thread, const Timer& timer) {
     return is_cpu_clock(timer.clock) ? cpu_units(thread) : look_at_clock(thread);
 }
 
-Timer* find_timer(const Engine& engine, TimerKind kind, std::int32_t id) {
+Timer* find_timer(const Thread& thread, TimerKind kind, std::int32_t id) {
     Timer* found = nullptr;
-    for_each_timer(engine, [&](Timer& timer) {
+    for_each_timer(thread, [&](Timer& timer) {
         if (timer.kind == kind && timer.id == id) found = &timer;
     });
     return found;
 }
 
-Timer* make_timer(Engine& engine, TimerKind kind, std::int32_t id) {
-    if (Timer* const there = find_timer(engine, kind, id); there != nullptr) return there;
+Timer* make_timer(const Thread& thread, TimerKind kind, std::int32_t id) {
+    if (Timer* const there = find_timer(thread, kind, id); there != nullptr) return there;
+    Engine& engine = *thread.engine;
     if (engine.timers == nullptr) engine.timers = reserve_pages(page_up(sizeof(Timers)));
     Timers* const all = timers_of(engine);
     if (all == nullptr) return nullptr;
@@ -133,7 +141,8 @@ Timer* make_timer(Engine& engine, TimerKind kind, std::int32_t id) {
                                      [](const Timer& timer) { return timer.kind == TimerKind::none; });
     if (free == all->timer + kMost) return nullptr;
     if (free == all->timer + all->count) ++all->count;
-    *free = {.kind = kind, .id = id, .signal = kAlarmSignal, .deadline = run::kNoDeadline};
+    *free = {
+        .kind = kind, .process = slot_of(thread).pid, .id = id, .signal = kAlarmSignal, .deadline = run::kNoDeadline};
     return free;
 }
 
@@ -141,7 +150,7 @@ void update_timers(Thread& thread) {
     Engine& engine = *thread.engine;
     Turns& turns = *engine.turns;
     const std::uint64_t first = first_expiry(thread);
-    const Timer* const alarm = find_timer(engine, TimerKind::interval_real, 0);
+    const Timer* const alarm = find_timer(thread, TimerKind::interval_real, 0);
     for_each_slot(turns, [&](std::uint32_t number) {
         TurnSlot& slot = turns.slot[number];
         if (slot.pid != slot_of(thread).pid || load_state(slot) == TurnState::free) return;
@@ -154,11 +163,20 @@ void update_timers(Thread& thread) {
 }
 
 void forget_timers(Thread& thread) {
-    for_each_timer(*thread.engine, [&](Timer& timer) {
-        if (timer.kind != TimerKind::descriptor) timer = {};
-    });
+    const std::int32_t process = slot_of(thread).pid;
+    Timers* const all = timers_of(*thread.engine);
+    for (std::size_t i = 0; all != nullptr && i < all->count; ++i) {
+        Timer& timer = all->timer[i];
+        const bool is_parents = timer.process == slot_of(thread).parent_pid;
+        timer = is_parents && timer.kind == TimerKind::descriptor ? timer : Timer{};
+        timer.process = process;
+    }
     slot_of(thread).timer = first_expiry(thread);
     slot_of(thread).alarm = 0;
+}
+
+void forget_timers_of(const Engine& engine, std::int32_t process) {
+    for_each_timer_of(engine, process, [](Timer& timer) { timer = {}; });
 }
 
 void keep_interval_timer(Thread& thread) {
@@ -167,7 +185,7 @@ void keep_interval_timer(Thread& thread) {
     const std::uint64_t interval = slot.alarm_interval;
     slot.timer = run::kNoDeadline;
     if (deadline == 0 || deadline == run::kNoDeadline) return;
-    Timer* const timer = make_timer(*thread.engine, TimerKind::interval_real, 0);
+    Timer* const timer = make_timer(thread, TimerKind::interval_real, 0);
     if (timer == nullptr) return;
     timer->clock = CLOCK_MONOTONIC;
     timer->deadline = deadline;
@@ -176,10 +194,10 @@ void keep_interval_timer(Thread& thread) {
 }
 
 bool fire_timers(Thread& thread) {
-    if (thread.engine->timers == nullptr || thread.owned_by_parent) return false;
+    if (thread.engine->timers == nullptr) return false;
     bool readable = false;
     bool any = false;
-    for_each_timer(*thread.engine, [&](Timer& timer) {
+    for_each_timer(thread, [&](Timer& timer) {
         if (timer.deadline == run::kNoDeadline) return;
         const std::uint64_t now = timer_now(thread, timer);
         if (timer.deadline > now) return;
@@ -193,8 +211,8 @@ bool fire_timers(Thread& thread) {
 
 std::uint64_t until_timer(Thread& thread) {
     std::uint64_t least = run::kNoDeadline;
-    if (thread.engine->timers == nullptr || thread.owned_by_parent) return least;
-    for_each_timer(*thread.engine, [&](const Timer& timer) {
+    if (thread.engine->timers == nullptr) return least;
+    for_each_timer(thread, [&](const Timer& timer) {
         if (timer.deadline == run::kNoDeadline) return;
         const std::uint64_t now = timer_now(thread, timer);
         least = std::min(least, timer.deadline > now ? (timer.deadline - now) / kUnitsOfInstruction : 0);

@@ -3,7 +3,7 @@
 //
 // Each slot has the time at which the first timer of its process expires. A thread's turn ends there at the latest, a
 // thread that waits is made ready then, and a thread of the process that begins a turn sends what is due: so a signal
-// comes at a fixed instruction. A timer descriptor is armed in the kernel when it is due, so that it is readable.
+// comes at a fixed instruction. The child of a vfork has its own timers in the memory of its parent. A timer descriptor is armed in the kernel when it is due, so that it is readable.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ enum class TimerKind : std::uint32_t {
     descriptor,     ///< timerfd_create(2)
 };
 
-/// A timer of the process.
 struct Timer {
     TimerKind kind = TimerKind::none;
+    std::int32_t process = 0;    ///< the kernel's id of its process
     std::int32_t id = 0;         ///< of a timer or descriptor; ITIMER_… of an interval timer
     std::int32_t clock = 0;      ///< CLOCK_…
     std::int32_t signal = 0;     ///< 0: none
@@ -38,14 +38,16 @@ bool is_cpu_clock(std::int32_t clock);
 /// The time of a timer's clock in units.
 std::uint64_t timer_now(Thread& thread, const Timer& timer);
 
-/// The process's timer of this kind and id; null: there is none.
-Timer* find_timer(const Engine& engine, TimerKind kind, std::int32_t id);
+/// The timer of this kind and id of the thread's process; null: there is none.
+Timer* find_timer(const Thread& thread, TimerKind kind, std::int32_t id);
 /// The same; makes the timer if it does not exist. Null if there are too many.
-Timer* make_timer(Engine& engine, TimerKind kind, std::int32_t id);
+Timer* make_timer(const Thread& thread, TimerKind kind, std::int32_t id);
 /// A timer of the process has changed: its threads' slots and the caller's turn follow.
 void update_timers(Thread& thread);
 /// The process is a fork's child: it has its parent's timer descriptors only.
 void forget_timers(Thread& thread);
+/// The child of a vfork does not share this memory any more.
+void forget_timers_of(const Engine& engine, std::int32_t process);
 /// The process has executed another program: it keeps the interval timer.
 void keep_interval_timer(Thread& thread);
 

@@ -361,7 +361,13 @@ std::uint64_t new_space(Engine& engine) {
 
 void begin_thread(Thread& thread, std::uint32_t slot) {
     bind_slot(thread, slot);
-    if (slot_of(thread).pid == slot_of(thread).tid && !thread.owned_by_parent) forget_timers(thread);
+    await_turn(thread, nullptr);
+    begin_turn(thread);
+}
+
+void begin_fork_child(Thread& thread, std::uint32_t slot) {
+    bind_slot(thread, slot);
+    forget_timers(thread);
     await_turn(thread, nullptr);
     begin_turn(thread);
 }

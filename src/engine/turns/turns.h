@@ -93,8 +93,10 @@ void free_slot(Engine& engine, std::uint32_t slot);
 void name_slot(Engine& engine, std::uint32_t slot, std::int32_t pid, std::int32_t tid);
 /// A number for a new address space.
 std::uint64_t new_space(Engine& engine);
-/// A thread has begun, or the child of a fork: waits for its first turn.
+/// A thread has begun, or a process that shares this memory: waits for its first turn.
 void begin_thread(Thread& thread, std::uint32_t slot);
+/// The same for a process with a copy of its parent's memory.
+void begin_fork_child(Thread& thread, std::uint32_t slot);
 /// The thread is about to call vfork(2), in which the kernel holds it until the child has executed or ended: gives its
 /// turn away.
 void begin_vfork(Thread& thread);

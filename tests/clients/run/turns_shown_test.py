@@ -1,9 +1,11 @@
 """`anyperf run --deterministic`: ids of processes and threads, the machine that is shown, and schedules."""
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from repeated_runs import ANYPERF, PYTHON, RepeatedRuns
@@ -285,6 +287,19 @@ class Shown(RepeatedRuns):
             run.send_signal(signal.SIGINT if number % 3 == 0 else signal.SIGTERM)
             run.wait(timeout=30)
             run.stdin.close()
+
+    def test_a_signal_from_outside_reaches_a_thread_that_waits_while_another_one_computes(self):
+        script = "trap 'kill $child; echo reached' TERM; (echo begun; while :; do :; done) & child=$!; wait $child"
+        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--", "sh", "-c", script], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            time.sleep(0.3)
+            run.send_signal(signal.SIGTERM)
+            self.assertEqual(run.communicate(timeout=60)[0], "reached\n")
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            raise
 
 
 if __name__ == "__main__":

@@ -66,6 +66,34 @@ int main(void) {
 }
 """
 
+# A child shares the memory of its parent, whose alarm is further away than the child's. The first one is a vfork's.
+SHARERS = r"""
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char stack[65536] __attribute__((aligned(16)));
+static volatile long loops;
+static int child(void* unused) {
+    const struct itimerval timer = {{0, 0}, {0, 3000}};
+    setitimer(ITIMER_REAL, &timer, 0);
+    for (;;) ++loops;
+}
+int main(void) {
+    for (int flags = CLONE_VFORK;; flags = 0) {
+        int status;
+        loops = 0;
+        alarm(100);
+        waitpid(clone(child, stack + sizeof stack, CLONE_VM | SIGCHLD | flags, 0), &status, 0);
+        printf("%d %ld %u\n", status, loops, alarm(0));
+        if (flags == 0) return 0;
+    }
+}
+"""
+
 
 class Timers(RepeatedRuns):
     def test_signals_come_at_the_same_instruction(self):
@@ -110,6 +138,10 @@ class Timers(RepeatedRuns):
 
     def test_a_command_with_a_time_limit_is_ended(self):
         self.assertEqual(self.assert_repeats("sh", "-c", "timeout 5 sleep 100; echo $?; timeout 100 sleep 5; echo $?"), b"124\n0\n")
+
+    def test_a_process_that_shares_memory_has_its_own_timers(self):
+        output = self.assert_repeats(self.build(SHARERS)).decode()
+        self.assertRegex(output, r"^14 \d+ 100\n14 \d+ 100\n$")
 
 
 if __name__ == "__main__":

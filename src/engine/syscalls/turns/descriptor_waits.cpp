@@ -382,7 +382,7 @@ void after_descriptor_change(Call& call, long) {
 }
 
 void after_close(Call& call, long answer) {
-    forget_timer_descriptor(call.engine, static_cast<std::int32_t>(call.argument[0]));
+    forget_timer_descriptor(call.thread, static_cast<std::int32_t>(call.argument[0]));
     after_descriptor_change(call, answer);
 }
 

@@ -69,10 +69,10 @@ itimerspec specification_of(const Setting& setting) {
 }
 
 /// ITIMER_REAL, ITIMER_VIRTUAL or ITIMER_PROF; null: there is none.
-Timer* interval_timer(Engine& engine, std::uint64_t which) {
+Timer* interval_timer(const Thread& thread, std::uint64_t which) {
     constexpr int kSignals[] = {14, 26, 27};  // SIGALRM, SIGVTALRM, SIGPROF
     const bool real = which == ITIMER_REAL;
-    Timer* const timer = turns::make_timer(engine, real ? TimerKind::interval_real : TimerKind::interval_cpu,
+    Timer* const timer = turns::make_timer(thread, real ? TimerKind::interval_real : TimerKind::interval_cpu,
                                            static_cast<std::int32_t>(which));
     if (timer == nullptr) return nullptr;
     timer->clock = real ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID;
@@ -111,7 +111,7 @@ bool read_setting(std::uint64_t place, Setting& setting, long& answer) {
 }  // namespace
 
 bool alarm(Call& call, long& answer) {
-    Timer* const timer = interval_timer(call.engine, ITIMER_REAL);
+    Timer* const timer = interval_timer(call.thread, ITIMER_REAL);
     if (timer == nullptr) return false;
     const Setting before = setting_of(call.thread, timer);
     answer = (before.value + kNsOfSecond / 2) / kNsOfSecond;  // alarm_setitimer() in kernel/time/itimer.c rounds
@@ -129,7 +129,7 @@ bool setitimer(Call& call, long& answer) {
     if (call.argument[1] != 0 && !x86_64::guarded_read(call.argument[1], wanted)) return true;
     answer = -EINVAL;
     if (!is_valid(wanted.it_value) || !is_valid(wanted.it_interval)) return true;
-    Timer* const timer = interval_timer(call.engine, call.argument[0]);
+    Timer* const timer = interval_timer(call.thread, call.argument[0]);
     if (timer == nullptr) return false;
     const itimerval before = values_of(setting_of(call.thread, timer));
     arm(call.thread, *timer, {ns_of(wanted.it_value), ns_of(wanted.it_interval)}, false);
@@ -140,7 +140,7 @@ bool setitimer(Call& call, long& answer) {
 bool getitimer(Call& call, long& answer) {
     answer = -EINVAL;
     if (call.argument[0] > ITIMER_PROF) return true;
-    const Timer* const timer = interval_timer(call.engine, call.argument[0]);
+    const Timer* const timer = interval_timer(call.thread, call.argument[0]);
     answer = x86_64::guarded_write(call.argument[1], values_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
     return true;
 }
@@ -154,7 +154,7 @@ void after_timer_create(Call& call, long) {
     } event{};
     std::int32_t id = 0;
     if (!x86_64::guarded_read(call.argument[2], id)) return;
-    Timer* const timer = turns::make_timer(call.engine, TimerKind::posix, id);
+    Timer* const timer = turns::make_timer(call.thread, TimerKind::posix, id);
     if (timer == nullptr) return;
     timer->clock = static_cast<std::int32_t>(call.argument[0]);
     timer->value = static_cast<std::uint32_t>(id);
@@ -165,7 +165,7 @@ void after_timer_create(Call& call, long) {
 }
 
 bool timer_settime(Call& call, long& answer) {
-    Timer* const timer = turns::find_timer(call.engine, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
+    Timer* const timer = turns::find_timer(call.thread, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr) return false;
     Setting setting;
     if (!read_setting(call.argument[2], setting, answer)) return true;
@@ -176,14 +176,14 @@ bool timer_settime(Call& call, long& answer) {
 }
 
 bool timer_gettime(Call& call, long& answer) {
-    Timer* const timer = turns::find_timer(call.engine, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
+    Timer* const timer = turns::find_timer(call.thread, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr) return false;
     answer = x86_64::guarded_write(call.argument[1], specification_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
     return true;
 }
 
 bool timer_delete(Call& call, long&) {
-    Timer* const timer = turns::find_timer(call.engine, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
+    Timer* const timer = turns::find_timer(call.thread, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr) return false;
     *timer = {};
     turns::update_timers(call.thread);
@@ -191,18 +191,17 @@ bool timer_delete(Call& call, long&) {
 }
 
 void after_timerfd_create(Call& call, long fd) {
-    Timer* const timer = turns::make_timer(call.engine, TimerKind::descriptor, static_cast<std::int32_t>(fd));
+    Timer* const timer = turns::make_timer(call.thread, TimerKind::descriptor, static_cast<std::int32_t>(fd));
     if (timer == nullptr) return;
-    *timer = {.kind = TimerKind::descriptor,
-              .id = static_cast<std::int32_t>(fd),
-              .clock = static_cast<std::int32_t>(call.argument[0]),
-              .deadline = run::kNoDeadline};
+    timer->clock = static_cast<std::int32_t>(call.argument[0]);
+    timer->deadline = run::kNoDeadline;
+    timer->interval = timer->expired = 0;
     turns::update_timers(call.thread);
 }
 
 bool timerfd_settime(Call& call, long& answer) {
     const auto fd = static_cast<std::int32_t>(call.argument[0]);
-    Timer* const timer = turns::find_timer(call.engine, TimerKind::descriptor, fd);
+    Timer* const timer = turns::find_timer(call.thread, TimerKind::descriptor, fd);
     if (timer == nullptr) return false;
     Setting setting;
     if (!read_setting(call.argument[2], setting, answer)) return true;
@@ -221,7 +220,7 @@ bool timerfd_settime(Call& call, long& answer) {
 
 bool timerfd_gettime(Call& call, long& answer) {
     const Timer* const timer =
-        turns::find_timer(call.engine, TimerKind::descriptor, static_cast<std::int32_t>(call.argument[0]));
+        turns::find_timer(call.thread, TimerKind::descriptor, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr) return false;
     answer = x86_64::guarded_write(call.argument[1], specification_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
     return true;
@@ -230,7 +229,7 @@ bool timerfd_gettime(Call& call, long& answer) {
 bool read_timer(Call& call, long& answer) {
     if (call.engine.timers == nullptr) return false;
     Timer* const timer =
-        turns::find_timer(call.engine, TimerKind::descriptor, static_cast<std::int32_t>(call.argument[0]));
+        turns::find_timer(call.thread, TimerKind::descriptor, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr || timer->expired == 0 || call.argument[2] < sizeof timer->expired) return false;
     answer = sizeof timer->expired;
     if (!x86_64::guarded_write(call.argument[1], timer->expired)) {
@@ -243,8 +242,8 @@ bool read_timer(Call& call, long& answer) {
     return true;
 }
 
-void forget_timer_descriptor(Engine& engine, std::int32_t fd) {
-    if (Timer* const timer = turns::find_timer(engine, TimerKind::descriptor, fd); timer != nullptr) *timer = {};
+void forget_timer_descriptor(const Thread& thread, std::int32_t fd) {
+    if (Timer* const timer = turns::find_timer(thread, TimerKind::descriptor, fd); timer != nullptr) *timer = {};
 }
 
 }  // namespace anyperf::engine::turn_calls
