@@ -91,11 +91,11 @@ bool come_from_wait(Thread& thread, TurnEnd end) {
 /// Finds out whether only threads of the run can end the wait.
 void ask_whether_closed(Thread& thread, const Wait& wait) {
     if (wait.closed == nullptr) return;
-    const Closed closed = wait.closed(thread, wait.context);
+    Closed closed = wait.closed(thread, wait.context);
     TurnSlot& slot = slot_of(thread);
     slot.address = closed.descriptor;
     slot.descriptors = closed.descriptors;
-    __atomic_store_n(&slot.closed, closed.kind, __ATOMIC_SEQ_CST);
+    __atomic_store(&slot.closed, &closed.kind, __ATOMIC_SEQ_CST);
 }
 
 /// No thread of the run can run: waits in the kernel for what the thread waits for, until it has happened or a thread
