@@ -29,7 +29,7 @@
 #include "engine/signals/share_signals.h"
 #include "engine/tracee_stops.h"
 #include "engine/trap_flag.h"
-#include "engine/turns/turns.h"
+#include "engine/turn_end.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {

@@ -56,7 +56,7 @@
 #include "engine/signals/process_signals.h"
 #include "engine/signals/signal_state.h"
 #include "engine/trap_flag.h"
-#include "engine/turns/turns.h"
+#include "engine/turn_end.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/recover.h"
 

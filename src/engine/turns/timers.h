@@ -3,7 +3,8 @@
 //
 // Each slot has the time at which the first timer of its process expires. A thread's turn ends there at the latest, a
 // thread that waits is made ready then, and a thread of the process that begins a turn sends what is due: so a signal
-// comes at a fixed instruction. The child of a vfork has its own timers in the memory of its parent. A timer descriptor is armed in the kernel when it is due, so that it is readable.
+// comes at a fixed instruction. A timer descriptor is armed in the kernel when it is due, so that it is readable. The
+// child of a vfork has its own timers, in the memory of its parent.
 #pragma once
 
 #include <cstdint>

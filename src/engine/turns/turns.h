@@ -35,7 +35,7 @@
 // - The end of a thread belongs to its turn. It gives the turn away as its last act, and the next thread waits
 //   until the kernel has removed it (Turns::leaving).
 // - Exec keeps the turn. The parent of a vfork gives its turn away and is ready again when the child has executed or
-//   ended.
+//   ended. If it has executed, the parent is first: most parents wait for their child then, so its turns need no end.
 // - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each
 //   waiting thread checks this after a while (check_holder()): it takes the turn from a thread that is gone, and from
 //   one that has slept in the kernel for a second without running. That thread queues for its turn when it comes back.
@@ -48,6 +48,7 @@
 
 #include <cstdint>
 
+#include "engine/turn_end.h"
 #include "engine/turns/slots.h"
 
 namespace anyperf::engine::turns {
@@ -119,17 +120,6 @@ run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
 void begin_stop(Thread& thread);
 /// Waits for the turn, if it was taken from the thread while it was in the kernel.
 void come_back(Thread& thread);
-
-/// Whether the thread of the slot, which has the turn, should set it an end: it has none, and others can run.
-inline bool is_asked_to_share(const run::Turns& turns, const run::TurnSlot& slot) {
-    return __atomic_load_n(&turns.others_ready, __ATOMIC_SEQ_CST) != 0 &&
-           __atomic_load_n(&slot.has_no_end, __ATOMIC_SEQ_CST) != 0;
-}
-inline bool is_asked_to_share(const Thread& thread) {
-    return thread.turn_slot != 0 && is_asked_to_share(*thread.engine->turns, slot_of(thread));
-}
-/// The thread's turn gets an end if others can run.
-void share_turn(Thread& thread);
 
 /// Whether no other thread of the run exists.
 bool is_alone(const Thread& thread);
