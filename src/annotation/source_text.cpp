@@ -51,7 +51,7 @@ std::string SourceText::prefixed(std::string_view path) const {
     return prefix_.path + std::string{path};
 }
 
-// Looks behind --prefix and below --symfs first, where the files of another machine are, then at the path itself.
+// The paths with --prefix and --symfs come first: the files of another machine are there.
 bool SourceText::read(const std::string& path, std::string& text) const {
     const std::string moved = prefixed(path);
     return (!moved.empty() && read_file(moved, text)) || (!root_.empty() && read_file(root_ + path, text)) ||

@@ -22,8 +22,8 @@ struct SourcePrefix {
 
 class SourceText {
   public:
-    /// A file is looked for behind the prefix first, then below `root`, then at its own path. If `root` is empty it is
-    /// not looked for there. What is at neither is asked of `servers`, if there are some.
+    /// A file is searched for in three places: with the prefix before its path, then below `root` unless that is empty,
+    /// then at its own path. If it is in none of them, `servers` are asked, if there are any.
     explicit SourceText(std::string root, std::shared_ptr<symbols::Debuginfod> servers = {}, SourcePrefix prefix = {})
         : root_(std::move(root)), servers_(std::move(servers)), prefix_(std::move(prefix)) {}
 

@@ -1,5 +1,5 @@
 // user_record_text.cpp: the texts are those of perf_event__fprintf_*() in tools/perf/util (event.c, header.c,
-// session.c). A record that is too short, or whose fields nobody looks at, is "unhandled", as in perf.
+// session.c). A record is "unhandled", as in perf, if it is too short or perf does not print its fields.
 #include "cli/dump/user_record_text.h"
 
 #include <fmt/format.h>

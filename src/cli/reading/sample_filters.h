@@ -19,7 +19,7 @@ struct FilterOptions {
     std::vector<std::string> comms, dsos, symbols, pids, tids;
     std::string symbol_part, cpus, time;
     std::optional<std::uint32_t> socket;
-    std::uint64_t address_range = 1;  ///< bytes that an address among `symbols` stands for
+    std::uint64_t address_range = 1;  ///< how many bytes an address among `symbols` selects
     bool only_resolved = false;
 };
 

@@ -62,7 +62,7 @@ class FrameWriter {
     /// An address without a frame's text: that of a branch.
     FramePlace place(std::uint64_t address, analysis::SpaceId space);
 
-    /// The instruction at the address, as it is in the file; empty if there is none, or the file is not x86 code.
+    /// The bytes of the instruction at the address, from the file; empty if there is none, or if the code is not x86.
     symbols::Bytes instruction(const FrameKey& key);
 
   private:

@@ -14,7 +14,7 @@ namespace anyperf::cli {
 void append_registers(std::uint64_t abi, std::uint64_t mask, const perfdata::Numbers& values, bool are_of_x86,
                       std::string& text);
 
-/// Of x86, by the bit of the mask that stands for it; "r30" if it has no name.
+/// The name of the x86 register with this bit in a mask of registers; "r30" if it has none.
 std::string register_name(std::size_t bit);
 
 }  // namespace anyperf::cli

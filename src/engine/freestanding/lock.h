@@ -30,10 +30,9 @@
 //   there.
 // - death: the locks of a process end with it. A page lock outlives its holder, so a waiter checks whether the holder
 //   still exists and takes the lock over.
-// - death of a process that shares its memory with another, as the child of a vfork does: the other one needs the
-// locks,
-//   and what they protect. So while memory is shared (begin_sharing()), a holder blocks all signals that could end its
-//   process. A shell's child that Ctrl-C ended between vfork and execve left its parent waiting for ever otherwise.
+// - death of a process that shares its memory with another one, as the child of a vfork does: the other one needs the
+//   locks. So while memory is shared (begin_sharing()), a holder blocks all signals that could end its process.
+//   Otherwise the parent of a shell's child that Ctrl-C ends between vfork and execve would wait for ever.
 //
 // What it can't do: SIGKILL can't be blocked. If it meets such a child while it holds a lock, the parent waits for
 // ever. Lock 4 is not held across a fork. If another thread was changing what it protects, the child finds it half

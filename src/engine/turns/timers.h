@@ -39,7 +39,7 @@ bool is_cpu_clock(std::int32_t clock);
 /// The time of a timer's clock in units.
 std::uint64_t timer_now(Thread& thread, const Timer& timer);
 
-/// The timer of this kind and id of the thread's process; null: there is none.
+/// The timer with this kind and id in the thread's process; null if it has none.
 Timer* find_timer(const Thread& thread, TimerKind kind, std::int32_t id);
 /// The same; makes the timer if it does not exist. Null if there are too many.
 Timer* make_timer(const Thread& thread, TimerKind kind, std::int32_t id);

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from repeated_runs import ANYPERF, PYTHON, RepeatedRuns
@@ -289,12 +288,13 @@ class Shown(RepeatedRuns):
             run.stdin.close()
 
     def test_a_signal_from_outside_reaches_a_thread_that_waits_while_another_one_computes(self):
-        script = "trap 'kill $child; echo reached' TERM; (echo begun; while :; do :; done) & child=$!; wait $child"
+        # The child counts for some turns before it says that it has begun: its parent waits by then.
+        count = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"
+        script = f"trap 'kill $child; echo reached' TERM; ({count}; echo begun; while :; do :; done) & child=$!; wait $child"
         run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--", "sh", "-c", script], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, text=True, start_new_session=True)
         try:
             self.assertEqual(run.stdout.readline(), "begun\n")
-            time.sleep(0.3)
             run.send_signal(signal.SIGTERM)
             self.assertEqual(run.communicate(timeout=60)[0], "reached\n")
         except subprocess.TimeoutExpired:

@@ -1,5 +1,5 @@
-// vfork children that a signal ends while they run code that nobody has run before. The parent, which shares their
-// memory, goes on.
+// A signal ends children of vfork while they run new code, which the engine is translating. Their parent, which shares
+// their memory, goes on.
 #include "tiny_thread.h"
 #include "written_code.h"
 
