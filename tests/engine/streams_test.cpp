@@ -3,6 +3,9 @@
 // instruction after which the two runs differ.
 #include <gtest/gtest.h>
 
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -119,7 +122,16 @@ TEST_P(RandomStreams, HaveTheCountsOfSingleStepping) {
     EXPECT_EQ(engine, stepping);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomStreams, testing::Range<std::uint64_t>(1, 9));
+/// The seeds: those of ANYPERF_STREAM_SEEDS, "FIRST-LAST", if it is set.
+testing::internal::ParamGenerator<std::uint64_t> seeds() {
+    std::uint64_t first = 1;
+    std::uint64_t last = 8;
+    if (const char* const chosen = std::getenv("ANYPERF_STREAM_SEEDS"))
+        if (std::sscanf(chosen, "%" SCNu64 "-%" SCNu64, &first, &last) != 2) std::abort();
+    return testing::Range(first, last + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomStreams, seeds());
 
 }  // namespace
 }  // namespace anyperf::engine_test
