@@ -531,6 +531,27 @@ void on_step(Thread& thread, const BlockExit& block_exit) {
     go_to(thread, block_exit.target, enough || !block_exit.is_inside ? std::uint16_t{0} : kPathLeg);
 }
 
+/// Whether the models are to be fed and nothing else: then a thread that has left because its buffer of records was
+/// full goes on at the prologue, within the cache. Every so often it takes the way of other exits, to
+/// choose_recording().
+bool only_feeds(const Thread& thread) {
+    constexpr std::uint64_t kDrains = 32;
+    const Engine& engine = *thread.engine;
+    const std::uint64_t drained = engine.modelling.repeats.recorded / RecordStream::kWords;
+    return drained % kDrains != 0 && !engine.counting.budgeted && engine.turns == nullptr && !engine.exact.on() &&
+           !thread.exit_requested && thread.page.faults_are_counted == 0 && thread.single_step == SingleStep::no &&
+           thread.trapped_pc == 0 && !is_on_path(thread) && !thread.traps_each;
+}
+
+/// After an exit for the budget or for records. True: the models were fed, and rip and next_host are set.
+bool feed_full_buffer(Thread& thread) {
+    const bool is_full = static_cast<std::uint32_t>(thread.records.next_top) == x86_64::kMayGoOn;
+    thread.records.next_top = 0;
+    if (!is_full || !only_feeds(thread)) return false;
+    feed_models(thread, thread.registers.rip);
+    return true;
+}
+
 void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
     if (is_on_path(thread)) [[unlikely]] {
         if (follow_path(thread, block_exit)) return;
@@ -554,6 +575,7 @@ void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
 }  // namespace
 
 void dispatch(Thread& thread) {
+    if (thread.exit_reason == ExitReason::budget && feed_full_buffer(thread)) return;
     const BlockExit block_exit = take_exit(thread);
     if (thread.exit_reason == ExitReason::unlinked_exit && block_exit.exit.control() == Control::x87_state) [[unlikely]]
         fix_stored_x87_pointer(thread, block_exit.target - block_exit.exit.length, block_exit.exit.length);

@@ -275,6 +275,10 @@ class Emitter {
 
     void lea(Register to, Register base, std::int32_t displacement) { lea_form(0x48, to, base, displacement); }
     void lea32(Register to, Register base, std::int32_t displacement) { lea_form(0x40, to, base, displacement); }
+    void lea_relative(Register to, const std::uint8_t* target) {  // lea to, [rip + disp32]
+        byte(to >= r8 ? 0x4c : 0x48), byte(0x8d);
+        byte(static_cast<std::uint8_t>(((to & 7) << 3) | 5)), relative(target);
+    }
     /// lea to, [base + index + displacement]. Precondition: index is not rsp.
     void lea_sum(Register to, Register base, Register index, std::int8_t displacement = 0) {
         byte(static_cast<std::uint8_t>(0x48 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0) | (base >= r8 ? 1 : 0)));

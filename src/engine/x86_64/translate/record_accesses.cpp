@@ -20,6 +20,7 @@
 // While only branch predictors are modelled, a record is the number of its segment.
 //
 // LIMITS. The elements of gathers and scatters are not recorded: their addresses are in vector registers.
+#include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -388,6 +389,17 @@ std::size_t Translation::offset_of_word(std::uint8_t word) const {
     return kStreamEnd - sizeof(std::uint64_t) * (std::size_t{plan_.words} - word);
 }
 
+/// Before an exit of a full buffer: where the thread may go on afterwards, which is the prologue that is about to be
+/// written. Changes the register, but no flag.
+//   mov $PC, REG ; mov REG, %gs:RIP ; lea PROLOGUE, REG ; mov REG, %gs:NEXT_HOST ; movl $MAY_GO_ON, %gs:NEXT_TOP
+void Translation::note_prologue(Register reg) {
+    cold_.mov(reg, cache_.recorded_segments[plan_.segment].pc);
+    cold_.store_gs(reg, offsetof(Thread, registers) + offsetof(Registers, rip));
+    cold_.lea_relative(reg, hot_.at());
+    cold_.store_gs(reg, offsetof(Thread, next_host));
+    cold_.mov_gs32(kNextTop, kMayGoOn);
+}
+
 /// Makes room for the record and moves RecordStream::top to the record's end, which `holder` has afterwards; it is
 /// spilled. Without room the thread exits as at the end of its budget; a record that does not begin a segment always
 /// has room. Precondition: unless the flags are dead, `holder` is rcx.
@@ -399,6 +411,7 @@ void Translation::emit_room_check(Emitter& code, bool flags_dead, Register holde
     if (begins_segment) {
         std::uint8_t* const over = &code == &cold_ ? cold_.jmp_far_forward() : nullptr;
         full = cold_.at();
+        if (over == nullptr) note_prologue(holder);
         cold_.load_gs(holder, offsetof(Thread, spill) + std::size_t{8} * holder);
         exit_stub(ExitReason::budget, budget_payload);
         if (over != nullptr) cold_.bind_far(over);

@@ -31,6 +31,11 @@ constexpr std::uint32_t encode_segment(BlockId block, std::size_t first, std::si
     return block << (kFirstBits + kLaneBits) | static_cast<std::uint32_t>(first << kLaneBits | lane);
 }
 
+/// The lower half of RecordStream::next_top if a segment exits because the buffer of records is full: Registers::rip is
+/// its address then, and Thread::next_host that of its prologue, which may simply go on. No place in the buffer is
+/// this.
+inline constexpr std::uint32_t kMayGoOn = 0x40000000;
+
 /// The segment that encode_segment() has encoded. Precondition: the cache has not been emptied since.
 ChargedSegment decode_segment(Cache& cache, std::uint32_t name);
 

@@ -271,6 +271,7 @@ class Translation {
     std::uint8_t word_of(unsigned reg, std::int64_t& displacement, unsigned scale = 0);
     std::uint8_t capture(unsigned reg, bool after);
     void emit_record(Emitter& code, bool flags_dead, std::uint32_t budget_payload);
+    void note_prologue(Register reg);
     void emit_room_check(Emitter& code, bool flags_dead, Register holder, std::uint32_t budget_payload);
     Register record_holder() const;
     void emit_captures(std::size_t index, bool after);
