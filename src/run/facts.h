@@ -19,6 +19,11 @@ inline constexpr std::uint32_t kFileParts = 2;  ///< rows of RunHeader::files_ma
 inline constexpr std::uint32_t kChecksAlways = 1;
 inline constexpr std::uint32_t kChecksNever = 2;
 
+/// Values of RunHeader::pages.
+inline constexpr std::uint32_t kPagesLookedUp = 1;
+inline constexpr std::uint32_t kPagesByLines = 2;
+inline constexpr std::uint32_t kPagesInTurns = 3;
+
 /// Values of RunHeader::rdpmc, as in Documentation/ABI/testing/sysfs-bus-event_source-devices-rdpmc of Linux.
 inline constexpr std::uint32_t kRdpmcNever = 0;
 inline constexpr std::uint32_t kRdpmcIfMapped = 1;  ///< the default
@@ -78,6 +83,8 @@ struct RunHeader {
     std::uint32_t pair_returns;
     std::uint32_t checks;  ///< whether code compares accesses before it records them (kChecksAlways, kChecksNever);
                            ///< 0: if that is faster
+    std::uint32_t pages;   ///< how the models find out when a page was used last (kPagesLookedUp and so on;
+                           ///< engine/modelling/page_choice.h); 0: as is faster
     std::uint64_t tuple_limit;   ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
     std::uint64_t files_device;  ///< st_dev of the files below files_root
     std::uint64_t probe_list;    ///< inode of uprobe_events; 0: it has not been made

@@ -98,16 +98,21 @@ nlohmann::json stepped(const std::string& name, const Scratch& scratch) {
     return report.is_object() ? report.at("models") : nlohmann::json{};
 }
 
-/// The counts of the events, by their names, in CSV as `stat` writes it. `checks`: whether code compares accesses
-/// before it records them (ANYPERF_ENGINE_CHECKS). `traces`: after how many executions a block becomes a trace
-/// (ANYPERF_ENGINE_TRACES).
+/// Ways of the engine to do the same.
+struct Ways {
+    std::string checks = "never";    ///< whether code compares accesses before it records them (ANYPERF_ENGINE_CHECKS)
+    std::string traces = "never";    ///< after how many executions a block becomes a trace (ANYPERF_ENGINE_TRACES)
+    std::string pages = "by-lines";  ///< how the models find out when a page was used (ANYPERF_ENGINE_PAGES)
+};
+
+/// The counts of the events, by their names, in CSV as `stat` writes it.
 std::map<std::string, std::string> counted(const std::string& name, std::string_view machine, const Scratch& scratch,
-                                           std::span<const EventRow> rows = events(),
-                                           const std::string& checks = "never", const std::string& traces = "never") {
+                                           std::span<const EventRow> rows = events(), const Ways& ways = {}) {
     const auto file = scratch.path() / "counted.csv";
     auto environment = usual_environment();
-    environment.push_back("ANYPERF_ENGINE_CHECKS=" + checks);
-    environment.push_back("ANYPERF_ENGINE_TRACES=" + traces);
+    environment.push_back("ANYPERF_ENGINE_CHECKS=" + ways.checks);
+    environment.push_back("ANYPERF_ENGINE_TRACES=" + ways.traces);
+    environment.push_back("ANYPERF_ENGINE_PAGES=" + ways.pages);
     std::string list;
     for (const EventRow& row : rows) list += (list.empty() ? "" : ",") + std::string(row.event);
     run({.words = {std::string{ANYPERF_BINARY_DIR} + "/bin/anyperf", "stat", "--virtual", "-i", "--deterministic",
@@ -158,14 +163,20 @@ TEST_P(ModelledProgram, HasTheCountsOfASimulatorThatIsFedByStepsForEachMachine) 
         for (const EventRow& row : branch_events())
             EXPECT_EQ(alone.at(row.event), counts.at(row.event)) << preset.name << ", branches alone: " << row.event;
         for (const char* const traces : {"1", "2", "600"}) {
-            const auto traced = counted(GetParam(), preset.name, scratch_, branch_events(), "never", traces);
+            const auto traced = counted(GetParam(), preset.name, scratch_, branch_events(), {.traces = traces});
             for (const EventRow& row : branch_events())
                 EXPECT_EQ(traced.at(row.event), counts.at(row.event))
                     << preset.name << ", branches alone, traces from " << traces << ": " << row.event;
         }
-        const auto checked = counted(GetParam(), preset.name, scratch_, access_events(), "always");
-        for (const EventRow& row : access_events())
-            EXPECT_EQ(checked.at(row.event), counts.at(row.event)) << preset.name << ", compared: " << row.event;
+        for (const char* const checks : {"never", "always"}) {
+            for (const char* const pages : {"looked-up", "by-lines", "in-turns"}) {
+                const auto other =
+                    counted(GetParam(), preset.name, scratch_, access_events(), {.checks = checks, .pages = pages});
+                for (const EventRow& row : access_events())
+                    EXPECT_EQ(other.at(row.event), counts.at(row.event))
+                        << preset.name << ", compared: " << checks << ", pages " << pages << ": " << row.event;
+            }
+        }
     }
 }
 

@@ -94,6 +94,19 @@ Result<std::uint32_t> checks() {
                                  "give one of them"});
 }
 
+/// ANYPERF_ENGINE_PAGES, for tests: the value of RunHeader::pages.
+Result<std::uint32_t> pages() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_PAGES");
+    if (wish == nullptr) return 0;
+    const std::string_view text{wish};
+    if (text == "looked-up") return run::kPagesLookedUp;
+    if (text == "by-lines") return run::kPagesByLines;
+    if (text == "in-turns") return run::kPagesInTurns;
+    return std::unexpected(Error{"cannot start the engine",
+                                 "ANYPERF_ENGINE_PAGES=" + std::string{text} + " is none of the ways to find pages",
+                                 "give looked-up, by-lines or in-turns"});
+}
+
 /// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.
 Result<std::uint64_t> tuple_limit() {
     const char* const wish = std::getenv("ANYPERF_ENGINE_TUPLES");
@@ -238,6 +251,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.traces_from = TRY(traces_from());
     header.tuple_limit = TRY(tuple_limit());
     header.checks = TRY(checks());
+    header.pages = TRY(pages());
     TRY(set_log(header));
     TRY(set_schedule_log(header, options));
     if (options.stores) TRY(use_code_store(header));

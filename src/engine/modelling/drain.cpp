@@ -129,6 +129,21 @@ std::uint64_t mispredictions(const Thread& thread) {
            counts[Quantity::return_mispredictions];
 }
 
+std::uint64_t pages_lacked(const Thread& thread) {
+    using models::Quantity;
+    const models::Counts& counts = thread.page.counters.modelled;
+    return counts[Quantity::load_tlb_misses] + counts[Quantity::store_tlb_misses] + counts[Quantity::code_tlb_misses];
+}
+
+/// After a drain of so many words, in which first TLBs have lacked so many pages.
+void choose_pages(Engine& engine, ThreadModels& models, std::uint64_t words, std::uint64_t lacked) {
+    PageChoice& pages = engine.modelling.pages;
+    if (!pages.changes_after(engine.run->pages, words, lacked)) return;
+    for (ThreadModels* other = engine.modelling.threads; other != nullptr; other = other->next)
+        other->core.look_up_no_pages(pages.none());
+    ReplayCode::begin_anew(engine, models.core);
+}
+
 /// Beside the models' own counts, stalls are a part of the cost of what has run, as the prologues of segments count it.
 void count_stalls(Thread& thread, const models::Stalls::Cycles& lost) {
     const auto add = [&thread](std::size_t row, std::uint64_t cycles) {
@@ -155,6 +170,7 @@ void feed_models(Thread& thread, std::uint64_t next) {
         // If all threads share one core, it counts for the thread that feeds it now.
         models->core.count_into(thread.page.counters.modelled);
         const std::uint64_t mispredicted = mispredictions(thread);
+        const std::uint64_t lacked = pages_lacked(thread);
         const std::uint64_t repeated = take_repeated(thread);
         thread.engine->modelling.repeats.passed += repeated;
         models->stalls.next_records(repeated);
@@ -164,7 +180,10 @@ void feed_models(Thread& thread, std::uint64_t next) {
         models->forgets_recent = false;
         models->noted_branches.mark(thread.recorded_branches);
         models->stalls.mispredicted(mispredictions(thread) - mispredicted);
-        models->stalls.next_records((thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t));
+        const std::uint64_t words = (thread.records.top - RecordStream::kEmpty) / sizeof(std::uint64_t);
+        models->stalls.next_records(words);
+        if (models->wanted.accesses)
+            choose_pages(*thread.engine, *models, words + repeated, pages_lacked(thread) - lacked);
         count_stalls(thread, models->stalls.take());
         // The system call that may follow can change it (arch_prctl(2)).
         if (thread.exit_reason == x86_64::ExitReason::emulate) models->knows_fs_base = false;

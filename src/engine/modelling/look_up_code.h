@@ -16,7 +16,12 @@ class LookUpCode {
     using Register = x86_64::Register;
 
     /// @param keeps_recent whether what translated code compares is kept up to date (models/caches/recent.h)
-    LookUpCode(ReplayEmitter& out, bool keeps_recent) : out_(out), keeps_recent_(keeps_recent) {}
+    /// @param pages whether pages are looked up (models/caches/page_times.h)
+    LookUpCode(ReplayEmitter& out, bool keeps_recent, bool pages)
+        : out_(out), keeps_recent_(keeps_recent), pages_(pages) {}
+
+    bool keeps_recent() const { return keeps_recent_; }
+    bool looks_up_pages() const { return pages_; }
 
     /// Whether a load, or a store, of the line or page in `number` just hits: then the flags say that it is equal.
     /// `at` has the number whose hint is asked, which is usually the same; it becomes the place.
@@ -137,6 +142,7 @@ class LookUpCode {
 
     ReplayEmitter& out_;
     bool keeps_recent_;
+    bool pages_;
     std::uint8_t* skipped_ = nullptr;  ///< operand of the jump to done()
 };
 

@@ -52,7 +52,10 @@ models::Core* new_core(Thread& thread, std::uint64_t& bytes) {
     const models::RecentMemory recent = has_recent_in_thread(machine)
                                             ? models::RecentMemory{.words = thread.recent, .owner = &thread}
                                             : models::RecentMemory{};
-    return new (room.start) models::Core(machine, shared, thread.page.counters.modelled, room.words(), recent);
+    auto* const made =
+        new (room.start) models::Core(machine, shared, thread.page.counters.modelled, room.words(), recent);
+    made->look_up_no_pages(thread.engine->modelling.pages.none());
+    return made;
 }
 
 /// Makes what the threads of a process share. False if memory ran out.
@@ -63,6 +66,7 @@ bool make_shared(Thread& thread) {
         const Room<models::SharedLevel> room{models::SharedLevel::words(machine)};
         if (room.start == nullptr) return false;
         modelling.shared = new (room.start) models::SharedLevel(machine, room.words());
+        modelling.pages.begin(thread.engine->run->pages);
     }
     std::uint64_t bytes = 0;
     if (machine.one_core && modelling.only_core == nullptr) modelling.only_core = new_core(thread, bytes);

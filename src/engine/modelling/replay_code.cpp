@@ -62,6 +62,17 @@ std::size_t offset_of(const ReplayMemory& memory, const ReplayEmitter& out) {
     return address_of(out.at()) - memory.code.start();
 }
 
+/// Writes what the code of all segments needs.
+void write_first(Engine& engine, const models::Core& core) {
+    ReplayMemory& memory = engine.modelling.code;
+    ReplayEmitter out = emitter_at(memory, 0);
+    engine.cache.leave_replay = address_of(write_entry(out, core.short_path().clock));
+    memory.routines = write_routines(out, core.short_path(), !core.looks_up_no_pages());
+    memory.code.written();
+    memory.first = memory.used = offset_of(memory, out);
+    memory.generation = engine.cache.generation;
+}
+
 /// Empties the memory if it is of segments that have gone. False if it has no room.
 bool has_room(Engine& engine) {
     ReplayMemory& memory = engine.modelling.code;
@@ -78,12 +89,20 @@ void ReplayCode::prepare(Engine& engine, const models::Core& core) {
     if (memory.refused || memory.code.start() != 0) return;
     memory.refused = !memory.code.map_guarded(kBytes, engine.cache.separate_writes);
     if (memory.refused) return;
-    ReplayEmitter out = emitter_at(memory, 0);
-    engine.cache.leave_replay = address_of(write_entry(out, core.short_path().clock));
-    memory.routines = write_routines(out, core.short_path());
-    memory.code.written();
-    memory.first = memory.used = offset_of(memory, out);
-    memory.generation = engine.cache.generation;
+    write_first(engine, core);
+}
+
+void ReplayCode::begin_anew(Engine& engine, const models::Core& core) {
+    if (engine.modelling.code.code.start() == 0) return;
+    write_first(engine, core);
+    Cache& cache = engine.cache;
+    for (std::uint32_t number = 1; number <= cache.recorded_segments.used(); ++number) {
+        RecordedSegment& segment = cache.recorded_segments[number];
+        // Another thread may be writing down a segment that has no address yet.
+        if (segment.replay == cache.leave_replay || segment.replay == 0) continue;
+        segment.replay = cache.leave_replay;
+        segment.replays = kWarm - 1;
+    }
 }
 
 void ReplayCode::compile(Engine& engine, Replay& replay, RecordedSegment& segment) {

@@ -49,6 +49,9 @@ class ReplayCode {
     /// Maps the memory for code, once. Call it before any segment is recorded. Precondition: the lock of the models is
     /// held.
     static void prepare(Engine& engine, const models::Core& core);
+    /// Once the way in which pages are looked up has changed (page_choice.h): segments get their code anew when they
+    /// are replayed next. Precondition: as of prepare().
+    static void begin_anew(Engine& engine, const models::Core& core);
     /// Generates code for the segment, unless there is no room. Precondition: the lock of the models is held.
     static void compile(Engine& engine, Replay& replay, RecordedSegment& segment);
 };

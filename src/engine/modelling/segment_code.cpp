@@ -21,7 +21,7 @@ SegmentCode::SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegme
       path_(replay.core().short_path()),
       routines_(routines),
       groups_(first_, segment.accesses, 1U << path_.line_shift, AccessGroups::Of::neighbours),
-      code_(out, keeps_recent && path_.data.lines.apart),
+      code_(out, keeps_recent && path_.data.lines.apart, !replay.core().looks_up_no_pages()),
       branch_(out, replay, segment),
       failed_{} {}
 
@@ -102,7 +102,7 @@ void SegmentCode::write_look_up(unsigned index, const AccessGroup& group) {
     constexpr unsigned kFew = 16;
     const RecordedAccess& access = first_[index];
     Failed& failed = failed_[index];
-    const bool can_look_up = path_.data.cache.hinted && path_.data.tlb.hinted;
+    const bool can_look_up = path_.data.cache.hinted && (path_.data.tlb.hinted || !code_.looks_up_pages());
     if (!can_look_up || !group.one_line || (path_.data.lines.mask == 0 && group.bytes() > 1)) {
         failed.jumps.from[failed.jumps.count++] = out_.jmp_far();
     } else if (is_constant(access)) {
@@ -118,7 +118,7 @@ void SegmentCode::write_look_up(unsigned index, const AccessGroup& group) {
 }
 
 //   look up LINE in rdx at rdi ; jne failed ; add $1, r14 ; use rdi
-//   look up PAGE in rax at rcx ; jne failed ; use rcx
+//   the page
 void SegmentCode::write_known(const AccessGroup& group, Jumps& failed) {
     const Level& data = path_.data;
     const auto address = static_cast<std::uint64_t>(group.lowest);
@@ -130,10 +130,7 @@ void SegmentCode::write_known(const AccessGroup& group, Jumps& failed) {
     code_.tick();
     code_.use(data.cache, rdi);
     code_.note_known_line(data, group.modifies, line);
-    code_.look_up_known(data.tlb, false, page, rax, rcx);
-    jump_to(failed, Condition::not_equal);
-    code_.use(data.tlb, rcx);
-    code_.note_known(data.pages, page, rax);
+    write_known_page(data, page, failed);
     code_.done();
 }
 
@@ -193,12 +190,28 @@ void SegmentCode::write_lines(const AccessGroup& group, Jumps& failed) {
 //   shr $12, rax ; mov eax, ecx ; look up rax at rcx ; jne failed ; use rcx
 void SegmentCode::write_page(Jumps& failed) {
     const Level& data = path_.data;
+    if (!code_.looks_up_pages() && !code_.keeps_recent()) return;
     out_.shr(rax, models::Core::kPageShift);
-    out_.mov32(rcx, rax);
-    code_.look_up(data.tlb, false, rax, rcx);
-    jump_to(failed, Condition::not_equal);
-    code_.use(data.tlb, rcx);
+    if (code_.looks_up_pages()) {
+        out_.mov32(rcx, rax);
+        code_.look_up(data.tlb, false, rax, rcx);
+        jump_to(failed, Condition::not_equal);
+        code_.use(data.tlb, rcx);
+    }
     code_.note_page(data);
+}
+
+/// A known page.
+//   look up PAGE in rax at rcx ; jne failed ; use rcx
+void SegmentCode::write_known_page(const Level& level, std::uint64_t page, Jumps& failed) {
+    if (code_.looks_up_pages()) {
+        code_.look_up_known(level.tlb, false, page, rax, rcx);
+        jump_to(failed, Condition::not_equal);
+        code_.use(level.tlb, rcx);
+    } else if (code_.keeps_recent()) {
+        out_.mov(rax, page);
+    }
+    code_.note_known(level.pages, page, rax);
 }
 
 /// An address in each line of a fetch that may not be L1I's most recent. The line in which the fetch before it ended
@@ -219,7 +232,7 @@ unsigned SegmentCode::lines_of(unsigned index, std::uint64_t (&addresses)[2]) co
 }
 
 //   for each line: add $1, r14 ; look up LINE in rdx at rdi ; jne failed ; use rdi
-//   look up PAGE in rax at rcx ; jne failed ; use rcx            unless the line before lies in this page
+//   the page                                       unless the line before lies in it
 void SegmentCode::write_fetch(unsigned index) {
     std::uint64_t addresses[2] = {};
     const unsigned count = lines_of(index, addresses);
@@ -228,7 +241,7 @@ void SegmentCode::write_fetch(unsigned index) {
     Fetch& fetch = fetches_[fetch_count_++];
     fetch = {.jumps = {}, .index = index, .back = nullptr};
     for (unsigned i = 0; i < count; ++i) {
-        if (!level.cache.hinted || !level.tlb.hinted) {
+        if (!level.cache.hinted || (!level.tlb.hinted && code_.looks_up_pages())) {
             fetch.jumps.from[fetch.jumps.count++] = out_.jmp_far();
             break;
         }
@@ -240,12 +253,7 @@ void SegmentCode::write_fetch(unsigned index) {
         jump_to(fetch.jumps, Condition::not_equal);
         code_.use(level.cache, rdi);
         code_.note_known(level.lines, line, rdx);
-        if (page != code_page_) {
-            code_.look_up_known(level.tlb, false, page, rax, rcx);
-            jump_to(fetch.jumps, Condition::not_equal);
-            code_.use(level.tlb, rcx);
-            code_.note_known(level.pages, page, rax);
-        }
+        if (page != code_page_) write_known_page(level, page, fetch.jumps);
         code_.done();
         code_page_ = page;
     }

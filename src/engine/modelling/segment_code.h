@@ -59,6 +59,7 @@ class SegmentCode {
     void write_line(const AccessGroup& group, Jumps& failed);
     void write_lines(const AccessGroup& group, Jumps& failed);
     void write_page(Jumps& failed);
+    void write_known_page(const Level& level, std::uint64_t page, Jumps& failed);
 
     unsigned lines_of(unsigned index, std::uint64_t (&addresses)[2]) const;
     void write_fetch(unsigned index);

@@ -8,6 +8,7 @@
 #include "engine/cache/code_memory.h"
 #include "engine/freestanding/lock.h"
 #include "engine/modelling/access_routines.h"
+#include "engine/modelling/page_choice.h"
 
 namespace anyperf::models {
 class Core;
@@ -82,6 +83,7 @@ struct Modelling {
     ReplayMemory code;
     std::uint32_t times_removed = 0;  ///< how often code was translated again to stop recording
     Repeats repeats;
+    PageChoice pages;
     bool reserved = false;          ///< Cache::reserve_recordings() has been called
     bool replays_branches = false;  ///< some thread's predictors are fed with records
     bool sites_are_known = false;   ///< there may be traces that rely on sites_of_traces()

@@ -49,11 +49,11 @@ const std::uint8_t* write_finish(ReplayEmitter& out, std::int64_t clock) {
 //   add $1, r14 ; use both ; cmp ecx, ecx ; ret
 //   other: mov r8, rax
 //   model: jmp MODEL
-const std::uint8_t* write_data(ReplayEmitter& out, const models::ShortPath& path, bool stores,
+const std::uint8_t* write_data(ReplayEmitter& out, const models::ShortPath& path, bool stores, bool pages,
                                const std::uint8_t* model) {
     const models::ShortPath::Level& data = path.data;
-    if (!data.cache.hinted || !data.tlb.hinted) return model;
-    LookUpCode code{out, data.lines.apart};
+    if (!data.cache.hinted || (pages && !data.tlb.hinted)) return model;
+    LookUpCode code{out, data.lines.apart, pages};
     const std::uint8_t* const start = out.at();
     out.mov(rcx, rax);
     out.shr(rcx, path.line_shift);
@@ -63,18 +63,22 @@ const std::uint8_t* write_data(ReplayEmitter& out, const models::ShortPath& path
     out.mov32(rdi, rdx);
     code.look_up(data.cache, stores, rdx, rdi);
     out.jcc(Condition::not_equal, model);
-    out.mov(r8, rax);
+    if (pages) out.mov(r8, rax);
     out.shr(rax, models::Core::kPageShift);
-    out.mov32(rcx, rax);
-    code.look_up(data.tlb, false, rax, rcx);
-    std::uint8_t* const other = out.jcc_far(Condition::not_equal);
+    std::uint8_t* other = nullptr;
+    if (pages) {
+        out.mov32(rcx, rax);
+        code.look_up(data.tlb, false, rax, rcx);
+        other = out.jcc_far(Condition::not_equal);
+    }
     code.tick();
     code.use(data.cache, rdi);
-    code.use(data.tlb, rcx);
+    if (pages) code.use(data.tlb, rcx);
     code.note_line(data, stores);
     code.note_page(data);
     out.cmp32(rcx, rcx);
     out.ret();
+    if (!pages) return start;
     out.bind_far(other);
     out.mov(rax, r8);
     out.jmp(model);
@@ -83,10 +87,10 @@ const std::uint8_t* write_data(ReplayEmitter& out, const models::ShortPath& path
 
 }  // namespace
 
-AccessRoutines write_routines(ReplayEmitter& out, const models::ShortPath& path) {
+AccessRoutines write_routines(ReplayEmitter& out, const models::ShortPath& path, bool pages) {
     const std::uint8_t* const model = write_call(out, path.clock, access_anew);
-    const std::uint8_t* const store = write_data(out, path, true, model);
-    return {.load = write_data(out, path, false, model),
+    const std::uint8_t* const store = write_data(out, path, true, pages, model);
+    return {.load = write_data(out, path, false, pages, model),
             .store = store,
             .modify = store,
             .model = model,

@@ -7,7 +7,7 @@
 
 namespace anyperf::engine {
 
-/// For machines with this geometry.
-AccessRoutines write_routines(ReplayEmitter& out, const models::ShortPath& path);
+/// For machines with this geometry. `pages`: as of LookUpCode.
+AccessRoutines write_routines(ReplayEmitter& out, const models::ShortPath& path, bool pages);
 
 }  // namespace anyperf::engine

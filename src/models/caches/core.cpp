@@ -84,11 +84,11 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     second_tlb_ = TlbArray(machine.second_tlb, parts.take(TlbArray::words(machine.second_tlb)));
     second_code_tlb_ = TlbArray(machine.second_code_tlb, parts.take(TlbArray::words(machine.second_code_tlb)));
     TlbArray* const second_of_code = machine.second_code_tlb.exists() ? &second_code_tlb_ : &second_tlb_;
-    const auto first = [&](const TlbGeometry& small, const TlbGeometry& large) {
-        return FirstTlb(small, large, parts.take(FirstTlb::words(small, large)), clock_);
+    const auto first = [&](const TlbGeometry& small, const TlbGeometry& large, FirstLevel& lines) {
+        return FirstTlb(small, large, parts.take(FirstTlb::words(small, large)), clock_, {lines, line_shift_});
     };
-    code_tlb_ = Tlb(first(machine.code_tlb, machine.code_tlb_large), second_of_code);
-    data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large), &second_tlb_);
+    code_tlb_ = Tlb(first(machine.code_tlb, machine.code_tlb_large, l1_code_), second_of_code);
+    data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large, l1_data_), &second_tlb_);
     const RecentPlaces places = recent_places(machine);
     std::uint64_t* const words = recent.words != nullptr ? recent.words : parts.take(places.words);
     recent_code_ = Recent(machine.l1_code.sets, words + places.code.first);
@@ -136,7 +136,7 @@ bool Core::hits_two_lines(std::uint64_t address, unsigned size, Access kind) {
     const FirstLevel::Place place = l1_data_.hinted_place(line);
     const FirstLevel::Place next = l1_data_.hinted_place(line + 1);
     if (!l1_data_.is_plain(place, line, stores) || !l1_data_.is_plain(next, line + 1, stores)) return false;
-    if (!hits_page(data_tlb_, recent_data_pages_, address)) return false;
+    if (!hits_page(data_tlb_, recent_data_pages_, address, true)) return false;
     l1_data_.use(place, line);
     l1_data_.use(next, line + 1);
     recent_data_.set(line, l1_data_.is_plain(place, line, true));
@@ -156,7 +156,8 @@ bool Core::hits_data_otherwise(std::uint64_t instruction, std::uint64_t address,
     // A line that is shared would be lost by other cores. By the rule of cachegrind, lines are never modified.
     const bool modifies = kind != Access::load && machine_.request == Request::line;
     if (modifies && l1_data_.state_at(place) < LineState::exclusive) return false;
-    if (!hits_page(data_tlb_, recent_data_pages_, address)) return false;
+    if (!hits_page(data_tlb_, recent_data_pages_, address, false)) return false;
+    arrive(l1_data_, place, line);
     if (modifies && l1_data_.state_at(place) == LineState::exclusive) l1_data_.set_state_at(place, LineState::modified);
     const bool first_after_prefetch = l1_data_.take_mark_at(place);
     l1_data_.use(place, line);
@@ -168,6 +169,7 @@ bool Core::hits_data_otherwise(std::uint64_t instruction, std::uint64_t address,
 // A fetch that crosses a page translates both pages; a fetch of at most 15 bytes cannot reach a third.
 Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
     const std::uint64_t last = address + size - 1;
+    large_page_ = page == PageSize::large;
     const auto translate_code = [&](std::uint64_t at) {
         translate(code_tlb_, recent_code_pages_, at, page, Quantity::code_tlb_misses, Quantity::code_walks);
     };
@@ -185,6 +187,7 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
                               PageSize page) {
     const DataRow& row = kind == Access::store ? kStores : kLoads;
     const std::uint64_t last = address + size - 1;
+    large_page_ = page == PageSize::large;
     unsigned tlb_misses = 0;
     unsigned page_walks = 0;
     const auto translate_data = [&](std::uint64_t at) {
@@ -192,7 +195,6 @@ AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, 
         if (found != Translation::first_level) ++tlb_misses;
         if (found == Translation::walk) ++page_walks;
     };
-    // Whether the page is recent (recent.h) does not matter: generated code that keeps no such table uses pages, too.
     translate_data(address);
     if (!same_page(address, last)) translate_data(last);
 
@@ -233,11 +235,12 @@ Core::Touched Core::whole_access(FirstLevel& first, std::uint64_t from, std::uin
         note_recent(first, number, true);
         const FirstLevel::Place place = first.place_of(number);
         if (place != FirstLevel::kAbsent) {
-            marked = first.take_mark_at(place) || marked;
-            first.use(place, number);
+            const bool brought = first.take_mark_at(place);
+            touch_at(first, place, number, brought);
+            marked = marked || brought;
             continue;
         }
-        first.insert(number, LineState::exclusive);
+        add(first, number, LineState::exclusive, false);
         counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
         missed = true;
     }
@@ -257,7 +260,7 @@ Core::Touched Core::line(FirstLevel& first, std::uint64_t number, Reader reader)
     if (place != FirstLevel::kAbsent) {
         const LineState state = first.state_at(place);
         const bool marked = first.take_mark_at(place);
-        first.use(place, number);
+        touch_at(first, place, number, marked);
         note_recent(first, number, state == LineState::modified);
         if (reader == Reader::store) become_modified(number, state);
         return {Source::l1, marked};
@@ -272,6 +275,35 @@ Core::Touched Core::line(FirstLevel& first, std::uint64_t number, Reader reader)
     return {found.source, false};
 }
 
+/// Uses a line that the first level has. The page was translated before. `marked`: the line had its mark.
+void Core::touch_at(FirstLevel& first, FirstLevel::Place place, std::uint64_t line, bool marked) {
+    if (large_page_ && by_lines_) [[unlikely]] {
+        // What was known of its page of 4 KiB is of the time before. A prefetch has used no page.
+        if (!marked) pages_of(first).forget_line(line, first.time_at(place));
+        first.rest_at(place);
+    } else {
+        arrive(first, place, line);
+    }
+    first.use(place, line);
+}
+
+/// Adds a line to the first level. It is dormant if the first TLB lacks its page. A line with the mark takes the full
+/// path at its first access, whatever page it has.
+[[gnu::always_inline]] inline Victim Core::add(FirstLevel& first, std::uint64_t line, LineState state, bool marked) {
+    if (!by_lines_) [[likely]]
+        return first.insert(line, state, marked);
+    FirstTlb& pages = pages_of(first);
+    const bool known = marked || (!large_page_ && pages.note_line(line));
+    return first.insert(line, state, marked, !known,
+                        [&pages](std::uint64_t victim, std::uint64_t time) { pages.forget_line(victim, time); });
+}
+
+/// Removes a line of the first level.
+void Core::remove(FirstLevel& first, FirstLevel::Place place, std::uint64_t line) {
+    if (by_lines_) pages_of(first).forget_line(line, first.time_at(place));
+    first.remove(line);
+}
+
 /// The most common miss of L1D, in one piece: L2 has the line, and this core may do with it what it wants. Does what
 /// bring() and fill() do. False: it is another miss, and nothing has changed but the order of L2's set, as bring() will
 /// change it.
@@ -284,7 +316,7 @@ Core::Touched Core::line(FirstLevel& first, std::uint64_t number, Reader reader)
     counts_->add(requests_of(reader).l2_reads);
     counts_->add(Quantity::data_lines_filled);
     const bool fetched_early = reader == Reader::prefetch;
-    const Victim victim = first.insert(line, state, fetched_early && machine_.prefetch.stride);
+    const Victim victim = add(first, line, state, fetched_early && machine_.prefetch.stride);
     if (fetched_early)
         recent_data_.clear(line);
     else
@@ -341,7 +373,7 @@ Found Core::bring(std::uint64_t line, Reader reader) {
 void Core::fill(FirstLevel& first, std::uint64_t line, LineState state, Reader reader) {
     const bool is_data = &first == &l1_data_;
     counts_->add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
-    const Victim victim = first.insert(line, state, reader == Reader::prefetch && machine_.prefetch.stride);
+    const Victim victim = add(first, line, state, reader == Reader::prefetch && machine_.prefetch.stride);
     if (reader == Reader::prefetch)
         recent_data_.clear(line);
     else
@@ -406,8 +438,12 @@ void Core::forget_recent() {
 }
 
 void Core::lose(std::uint64_t line) {
-    if (present(l1_code_.remove(line))) ++code_losses_;
-    l1_data_.remove(line);
+    for (FirstLevel* const first : {&l1_code_, &l1_data_}) {
+        const FirstLevel::Place place = first->place_of(line);
+        if (place == FirstLevel::kAbsent) continue;
+        remove(*first, place, line);
+        if (first == &l1_code_) ++code_losses_;
+    }
     l2_.remove(line);
     recent_code_.forget(line);
     recent_data_.forget(line);

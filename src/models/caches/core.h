@@ -16,7 +16,7 @@
 //   that a prefetch has brought.
 //
 // Two paths. Nearly all accesses hit a line of L1 and a page of the first TLB: hits_code() and hits_data() do them
-// (first_level.h). The rest take fetch_anew() and access_anew(); there, a line that L1D lacks and L2 has takes a path
+// (first_level.h). The rest take fetch_anew() and access_anew(); there, a line that L1 lacks and L2 has takes a path
 // of its own, too (fill_from_second()). All paths must have the same result: tests/unit/models/core_test.cpp compares
 // them with tests/unit/models/plain_machine.h, which has the full path only.
 //
@@ -143,7 +143,10 @@ class Core {
         const std::uint64_t line = address >> line_shift_;
         if ((address + size - 1) >> line_shift_ != line) return false;
         const FirstLevel::Place place = place_of(l1_code_, line, false);
-        if (place == FirstLevel::kAbsent || !hits_page(code_tlb_, recent_code_pages_, address)) return false;
+        if (place == FirstLevel::kAbsent) return false;
+        const bool plain = l1_code_.is_plain(place, line, false);
+        if (!hits_page(code_tlb_, recent_code_pages_, address, plain)) return false;
+        if (!plain) arrive(l1_code_, place, line);
         l1_code_.use(place, line);
         recent_code_.set(line);
         return true;
@@ -158,7 +161,7 @@ class Core {
         const FirstLevel::Place place = l1_data_.hinted_place(line);
         if (!l1_data_.is_plain(place, line, kind != Access::load)) [[unlikely]]
             return hits_data_otherwise(instruction, address, kind);
-        if (!hits_page(data_tlb_, recent_data_pages_, address)) [[unlikely]]
+        if (!hits_page(data_tlb_, recent_data_pages_, address, true)) [[unlikely]]
             return false;
         l1_data_.use(place, line);
         recent_data_.set(line, l1_data_.is_plain(place, line, true));
@@ -175,7 +178,7 @@ class Core {
     bool just_hits_data(std::uint64_t address, Access kind) const {
         const std::uint64_t line = address >> line_shift_;
         return l1_data_.hinted() && l1_data_.is_plain(l1_data_.hinted_place(line), line, kind != Access::load) &&
-               data_tlb_.small().find(address >> kPageShift) != LineState::invalid;
+               (looks_up_no_pages() || data_tlb_.first().has(address >> kPageShift));
     }
     unsigned line_bytes() const { return 1U << line_shift_; }
     /// How many bytes of the address's line follow it, itself included.
@@ -188,6 +191,14 @@ class Core {
 
     bool repeats_line_of_code(std::uint64_t address) const { return is_most_recent(l1_code_, address >> line_shift_); }
     bool repeats_line_of_data(std::uint64_t address) const { return is_most_recent(l1_data_, address >> line_shift_); }
+    /// Whether accesses that just hit look up no page (page_times.h), now and from now on. Either way has the same
+    /// results.
+    bool looks_up_no_pages() const { return by_lines_; }
+    void look_up_no_pages(bool none) {
+        by_lines_ = none;
+        code_tlb_.first().set_by_lines(none);
+        data_tlb_.first().set_by_lines(none);
+    }
     /// Nothing is recent (recent.h) in the memory that translated code compares.
     void forget_recent();
     /// fetch() and access() by the full path alone, for a caller that has asked for the others.
@@ -238,13 +249,23 @@ class Core {
     }
     bool hits_two_lines(std::uint64_t address, unsigned size, Access kind);
     bool hits_data_otherwise(std::uint64_t instruction, std::uint64_t address, Access kind);
-    /// Whether the first TLB has the page, which is then used.
-    bool hits_page(Tlb& tlb, Recent& pages, std::uint64_t address) {
+    /// Whether the first TLB has the page, which is then used. `plain`: of a line that just hits it is known
+    /// (page_times.h).
+    bool hits_page(Tlb& tlb, Recent& pages, std::uint64_t address, bool plain) {
         const std::uint64_t page = address >> kPageShift;
-        if (!tlb.hits(page)) return false;
+        if (!(plain && by_lines_) && !tlb.hits(page)) return false;
         pages.set(page);
         return true;
     }
+    FirstTlb& pages_of(const FirstLevel& first) { return (&first == &l1_code_ ? code_tlb_ : data_tlb_).first(); }
+    /// The line is accessed by a page that was translated. An access over the end of a page may have lost the first of
+    /// the two by then.
+    void arrive(FirstLevel& first, FirstLevel::Place place, std::uint64_t line) {
+        if (by_lines_ && pages_of(first).note_line(line)) first.wake_at(place);
+    }
+    void touch_at(FirstLevel& first, FirstLevel::Place place, std::uint64_t line, bool marked);
+    Victim add(FirstLevel& first, std::uint64_t line, LineState state, bool marked);
+    void remove(FirstLevel& first, FirstLevel::Place place, std::uint64_t line);
     /// As expect_miss(), of lines that L2 has. What a miss does before it looks there takes as long.
     void expect_in_second(std::uint64_t line) const {
         if (!l2_.has_paths()) return;
@@ -304,6 +325,8 @@ class Core {
     Recent recent_data_pages_;
     const void* recent_owner_;  ///< null: the object itself
     unsigned line_shift_;
+    bool by_lines_ = false;    ///< no pages are looked up (page_times.h)
+    bool large_page_ = false;  ///< of the access, or fetch, that takes the full path
     std::uint32_t code_losses_ = 0;
 };
 

@@ -12,6 +12,7 @@
 // A hit is *plain* if the time is all that it changes. It is not if
 // - it stores to a line that is not modified,
 // - it is the first one after a prefetch has brought the line (its mark),
+// - the line is dormant: the first TLB may lack its page (page_times.h),
 // - the cache replaces lines that were not used recently, and the line has no mark of use. These marks depend on more
 //   than the last use of each line, so they are bits of a word for each set, as in cache.h.
 //
@@ -87,6 +88,37 @@ class FirstLevel {
         put(place, word & ~kMark);
         return true;
     }
+    /// Where a line is that is surely there.
+    Place present_place_of(std::uint64_t line) const {
+        if (hints_ != nullptr && is_word_of(entries_[hinted_place(line)], line)) [[likely]]
+            return hinted_place(line);
+        return search(line);
+    }
+    /// Makes a line dormant: no access to it is plain until it wakes.
+    void rest_at(Place place) {
+        entries_[place] |= kDormant;
+        entries_[place + kLoads] = entries_[place + kStores] = kNone;
+    }
+    void rest() {
+        for (Place place = 0; place != end(); place += kEntryWords)
+            if (present(state_at(place))) rest_at(place);
+    }
+    /// Wakes all lines. Before, calls `f` with each line that was not dormant and has no mark, and when it was used.
+    template <class F>
+    void wake(F f) {
+        for (Place place = 0; place != end(); place += kEntryWords) {
+            if (present(state_at(place)) && time_at(place) != 0) f(line_of(entries_[place]), time_at(place));
+            wake_at(place);
+        }
+    }
+    void wake_at(Place place) {
+        if ((entries_[place] & kDormant) != 0) put(place, entries_[place] & ~kDormant);
+    }
+    /// When the line was used last, and its page by it; 0 if it is dormant or has its mark: then its page was not used
+    /// by it since, or it was not used at all.
+    std::uint64_t time_at(Place place) const {
+        return (entries_[place] & (kDormant | kMark)) == 0 ? entries_[place + kTime] : 0;
+    }
     /// The line, which is there, is used.
     [[gnu::always_inline]] void use(Place place, std::uint64_t line) {
         entries_[place + kTime] = ++*clock_;
@@ -94,35 +126,55 @@ class FirstLevel {
             mark_used(place, line & set_mask_);
     }
     /// Adds an absent line and uses it. Returns the line that it replaced. Precondition: exists().
-    [[gnu::always_inline]] Victim insert(std::uint64_t line, LineState state, bool marked = false) {
+    Victim insert(std::uint64_t line, LineState state, bool marked = false) {
+        return insert(line, state, marked, false, [](std::uint64_t, std::uint64_t) {});
+    }
+    /// The same. `dormant`: the line is. Before, calls `leave` with the line that it replaces, and its time_at().
+    template <class Leave>
+    [[gnu::always_inline]] Victim insert(std::uint64_t line, LineState state, bool marked, bool dormant, Leave leave) {
         const std::uint64_t set = line & set_mask_;
         const unsigned way = way_to_free(set);
         const Place place = first_of(set) + kEntryWords * way;
         const Victim victim{line_of(entries_[place]), state_of(entries_[place])};
-        put(place, line << kLineShift | static_cast<std::uint64_t>(state) | (marked ? kMark : 0));
+        if (victim.exists()) leave(victim.line, time_at(place));
+        put(place,
+            line << kLineShift | static_cast<std::uint64_t>(state) | (marked ? kMark : 0) | (dormant ? kDormant : 0));
         if (has_bytes_) note_byte(set, way, byte_of(line));
         if (hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint16_t>(place);
         use(place, line);
         return victim;
     }
-    /// Uses a line that was perhaps not there. Returns whether it was. Precondition: LRU; all lines have come by this
-    /// function, none was removed, and all have one state. One walk finds the line or the one to replace.
-    [[gnu::always_inline]] bool use_or_insert(std::uint64_t line, LineState state) {
-        const Place first = first_of(line & set_mask_);
-        const std::uint64_t word = line << kLineShift | static_cast<std::uint64_t>(state);
+    // Of a TLB: its pages come by use_or_insert() alone, none is removed, and all have one state. No page is stored to,
+    // so the word for plain stores has a bit for each part of the page (page_times.h).
+
+    /// Uses a page that was perhaps not there. Returns whether it was. Precondition: LRU. One walk finds the page or
+    /// the one to replace. `may_lose(page, parts, time)` is asked about that: whether it was not used after `time`. If
+    /// not, `time` becomes when it was used last; else the page is lost.
+    template <class MayLose>
+    [[gnu::always_inline]] bool use_or_insert(std::uint64_t page, LineState state, MayLose may_lose) {
+        const Place first = first_of(page & set_mask_);
+        const std::uint64_t word = page << kLineShift | static_cast<std::uint64_t>(state);
         unsigned way = way_count_;
         for (unsigned i = 0; i < way_count_; ++i)
             way = entries_[first + std::size_t{kEntryWords} * i] == word ? i : way;
         // Seldom: its hint would have found it.
         const bool held = way != way_count_;
         if (!held) [[likely]]
-            way = oldest_of(entries_ + first + kTime, way_count_);
+            way = free_page(first, may_lose);
         const Place place = first + kEntryWords * way;
         entries_[place] = word;
-        entries_[place + kLoads] = line;
+        entries_[place + kLoads] = page;
         entries_[place + kTime] = ++*clock_;
-        if (hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint16_t>(place);
+        if (hints_ != nullptr) hints_[page & hint_mask_] = static_cast<std::uint16_t>(place);
         return held;
+    }
+    std::uint64_t& parts_at(Place place) { return entries_[place + kStores]; }
+    void forget_parts() {
+        for (Place place = 0; place != end(); place += kEntryWords) parts_at(place) = 0;
+    }
+    /// The page was used then.
+    void note_time_at(Place place, std::uint64_t time) {
+        entries_[place + kTime] = std::max(entries_[place + kTime], time);
     }
     /// The line may be looked for and inserted: brings its set into the CPU's own caches.
     [[gnu::always_inline]] void expect(std::uint64_t line) const {
@@ -154,10 +206,11 @@ class FirstLevel {
     Places places(const void* from) const;
 
   private:
-    static constexpr unsigned kLineShift = Cache::kLineShift;
+    static constexpr unsigned kLineShift = 4;
     static constexpr std::uint64_t kStateMask = 3;
     static constexpr std::uint64_t kMark = 4;
-    static constexpr std::uint64_t kLowMask = kStateMask | kMark;
+    static constexpr std::uint64_t kDormant = 8;
+    static constexpr std::uint64_t kLowMask = kStateMask | kMark | kDormant;
     static constexpr std::uint64_t kNone = ~std::uint64_t{0};  ///< lines have at most 60 bits (cache.h)
     static constexpr unsigned kMostByteWays = 8;
     // The words of an entry, after that of the way itself. These are not arrays: of 512 words they would lie 4 KiB
@@ -170,7 +223,7 @@ class FirstLevel {
 
     static constexpr LineState state_of(std::uint64_t word) { return static_cast<LineState>(word & kStateMask); }
     static constexpr std::uint64_t line_of(std::uint64_t word) { return word >> kLineShift; }
-    /// As in cache.h, with the mark or without it.
+    /// As in cache.h, with the mark or without it, dormant or not. An invalid way is neither.
     static constexpr bool is_word_of(std::uint64_t word, std::uint64_t line) {
         return (word ^ line << kLineShift) - 1 < kLowMask;
     }
@@ -190,11 +243,13 @@ class FirstLevel {
         return (hints_of(geometry) * sizeof(std::uint16_t) + 7) / 8;
     }
 
+    /// The place after the last one.
+    Place end() const { return first_of(sets_); }
     Place first_of(std::uint64_t set) const { return static_cast<Place>(set * way_count_ * kEntryWords); }
     /// Changes a way's word, and what is plain there.
     [[gnu::always_inline]] void put(Place place, std::uint64_t word) {
         entries_[place] = word;
-        const std::uint64_t state = word & kLowMask;  // or a mark
+        const std::uint64_t state = word & kLowMask;  // or a mark, or dormant
         const bool plain = state - 1 < kMark - 1 && is_used(place);
         const bool modified = any_state_ || state == static_cast<std::uint64_t>(LineState::modified);
         entries_[place + kLoads] = plain ? line_of(word) : kNone;
@@ -220,6 +275,17 @@ class FirstLevel {
     }
     Place search(std::uint64_t line) const;
     void mark_used(Place place, std::uint64_t set);
+    /// The way for a page in the set that begins there.
+    template <class MayLose>
+    [[gnu::always_inline]] unsigned free_page(Place first, MayLose may_lose) {
+        for (;;) {
+            const unsigned way = way_count_ == 4 ? oldest_of(entries_ + first + kTime, 4)
+                                                 : oldest_of(entries_ + first + kTime, way_count_);
+            const Place place = first + kEntryWords * way;
+            const std::uint64_t word = entries_[place];
+            if (word == 0 || may_lose(line_of(word), parts_at(place), entries_[place + kTime])) return way;
+        }
+    }
     /// A free way if the set has one, which is taken then; else the way of the line to replace.
     [[gnu::always_inline]] unsigned way_to_free(std::uint64_t set) {
         if (taken_[set] != way_count_) [[unlikely]] {

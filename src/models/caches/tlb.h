@@ -12,6 +12,7 @@
 
 #include "models/caches/cache.h"
 #include "models/caches/first_level.h"
+#include "models/caches/page_times.h"
 #include "models/machine.h"
 
 namespace anyperf::models {
@@ -44,8 +45,11 @@ class TlbArray {
 class FirstTlb {
   public:
     FirstTlb() = default;
-    FirstTlb(const TlbGeometry& small, const TlbGeometry& large, std::uint64_t* memory, std::uint64_t& clock)
-        : small_(TlbArray::geometry_of(small), memory, clock), large_(large, memory + words_of_small(small)) {}
+    FirstTlb(const TlbGeometry& small, const TlbGeometry& large, std::uint64_t* memory, std::uint64_t& clock,
+             PageTimes times)
+        : small_(TlbArray::geometry_of(small), memory, clock),
+          large_(large, memory + words_of_small(small)),
+          times_(times) {}
 
     static constexpr std::size_t words(const TlbGeometry& small, const TlbGeometry& large) {
         return words_of_small(small) + TlbArray::words(large);
@@ -53,8 +57,7 @@ class FirstTlb {
 
     /// Whether it has this page of 4 KiB, which is then used. If not, nothing changes.
     bool hits(std::uint64_t page) {
-        FirstLevel::Place place = small_.hinted() ? small_.hinted_place(page) : FirstLevel::kAbsent;
-        if (place == FirstLevel::kAbsent || !small_.is_plain(place, page, false)) place = small_.place_of(page);
+        const FirstLevel::Place place = place_of(page);
         if (place == FirstLevel::kAbsent) return false;
         small_.use(place, page);
         return true;
@@ -69,8 +72,52 @@ class FirstTlb {
                 return true;
             }
         }
-        return small_.exists() && small_.use_or_insert(page, TlbArray::kState);
+        if (!small_.exists()) return false;
+        if (!by_lines_)
+            return small_.use_or_insert(page, TlbArray::kState,
+                                        [](std::uint64_t, std::uint64_t, std::uint64_t) { return true; });
+        return small_.use_or_insert(page, TlbArray::kState,
+                                    [this](std::uint64_t old, std::uint64_t& parts, std::uint64_t& time) {
+                                        return times_.may_lose(old, parts, time);
+                                    });
     }
+    /// Whether it has the page of 4 KiB. Nothing changes.
+    bool has(std::uint64_t page) const { return place_of(page) != FirstLevel::kAbsent; }
+
+    // The next functions are for page_times.h. The last two are called only while by_lines().
+
+    /// Whether accesses to lines that just hit do nothing for their pages.
+    bool by_lines() const { return by_lines_; }
+    /// Brings up to date what the other way needs.
+    void set_by_lines(bool by_lines) {
+        if (by_lines == by_lines_) return;
+        by_lines_ = by_lines;
+        if (by_lines) {
+            small_.forget_parts();
+            times_.rest();
+        } else {
+            times_.wake([this](std::uint64_t page, std::uint64_t time) {
+                const FirstLevel::Place place = place_of(page);
+                if (place != FirstLevel::kAbsent) small_.note_time_at(place, time);
+            });
+        }
+    }
+    /// A line of the first-level cache may be accessed without this. False: it lacks the line's page.
+    bool note_line(std::uint64_t line) {
+        const FirstLevel::Place place = place_of(times_.page_of(line));
+        if (place == FirstLevel::kAbsent) return false;
+        small_.parts_at(place) |= times_.part_of(line);
+        return true;
+    }
+    /// The line has left the cache. `time`: when its page was used by it last; 0: the page has no bit of it.
+    void forget_line(std::uint64_t line, std::uint64_t time) {
+        if (time == 0) return;
+        const FirstLevel::Place place = place_of(times_.page_of(line));
+        if (place == FirstLevel::kAbsent) return;
+        small_.note_time_at(place, time);
+        if (times_.has_bit_of_each()) small_.parts_at(place) &= ~times_.part_of(line);
+    }
+
     /// The pages of 4 KiB.
     const FirstLevel& small() const { return small_; }
 
@@ -79,8 +126,16 @@ class FirstTlb {
         return FirstLevel::words(TlbArray::geometry_of(small));
     }
 
+    FirstLevel::Place place_of(std::uint64_t page) const {
+        if (small_.hinted() && small_.is_plain(small_.hinted_place(page), page, false))
+            return small_.hinted_place(page);
+        return small_.place_of(page);
+    }
+
     FirstLevel small_;
     TlbArray large_;
+    PageTimes times_;
+    bool by_lines_ = false;
 };
 
 /// Both levels for code or for data. The second level may serve the other kind, too.
@@ -91,6 +146,9 @@ class Tlb {
 
     /// Whether the first level has this page of 4 KiB. If not, nothing changes.
     bool hits(std::uint64_t page) { return first_.hits(page); }
+    /// The first level, of which lines of the first-level cache depend.
+    FirstTlb& first() { return first_; }
+    const FirstTlb& first() const { return first_; }
     /// The first level's pages of 4 KiB.
     const FirstLevel& small() const { return first_.small(); }
     Translation translate(std::uint64_t address, PageSize size) {

@@ -47,10 +47,12 @@ class ComparedAccesses(CompiledProgram):
     source = SOURCE
     options = ("-O1", "-fno-inline")
 
-    def counts(self, machine, checks):
+    def counts(self, machine, checks, pages="by-lines"):
         # The program reads its environment, and its stack begins after it: so each run has one of the same length.
         wish = {"ANYPERF_ENGINE_CHECKS": checks} if checks else {"ANYPERF_ENGINE_WITHOUT"[:21]: "never"}
-        environment = {"PATH": os.environ["PATH"], **wish, "ROOM": "x" if checks == "always" else "xx"}
+        wish["ANYPERF_ENGINE_PAGES" if pages else "ANYPERF_ENGINE_WITHO"] = pages or "in-turns"
+        environment = {"PATH": os.environ["PATH"], **wish}
+        environment["ROOM"] = "x" * (200 - sum(len(value) for value in wish.values()))
         got = subprocess.run([ANYPERF, "stat", "--virtual", "--deterministic", "--machine", machine, "-x,", "-e", EVENTS, "--", str(self.program)],
                              text=True, capture_output=True, timeout=200, cwd=self.directory, env=environment)
         self.assertEqual(got.returncode, 0, got.stderr)
@@ -65,10 +67,20 @@ class ComparedAccesses(CompiledProgram):
                 self.assertEqual(self.counts(machine, "always"), recorded)
                 self.assertEqual(self.counts(machine, None), recorded)
 
+    def test_all_ways_to_find_pages_count_the_same(self):
+        for machine in ("skx", "zen5"):
+            with self.subTest(machine=machine):
+                by_lines = self.counts(machine, "never")
+                for checks in ("never", None):
+                    for pages in ("looked-up", "in-turns", None):
+                        self.assertEqual(self.counts(machine, checks, pages), by_lines, (checks, pages))
+
     def test_other_words_are_refused(self):
-        got = subprocess.run([ANYPERF, "run", "--", "true"], text=True, capture_output=True, timeout=20, env={**os.environ, "ANYPERF_ENGINE_CHECKS": "often"})
-        self.assertEqual(got.returncode, 125)
-        self.assertIn("ANYPERF_ENGINE_CHECKS=often is neither always nor never", got.stderr)
+        for name, why in (("CHECKS", "neither always nor never"), ("PAGES", "none of the ways to find pages")):
+            wish = {"ANYPERF_ENGINE_" + name: "often"}
+            got = subprocess.run([ANYPERF, "run", "--", "true"], text=True, capture_output=True, timeout=20, env={**os.environ, **wish})
+            self.assertEqual(got.returncode, 125)
+            self.assertIn(f"ANYPERF_ENGINE_{name}=often is {why}", got.stderr)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/machines/presets.h"
@@ -38,8 +39,8 @@ class RealMachine {
     std::vector<std::unique_ptr<Core>> cores_;
 };
 
-/// Does accesses that just hit as generated code does them: it writes down when a line and a page were used, and
-/// nothing else (engine/modelling/look_up_code.h).
+/// Does accesses that just hit as generated code does them: it writes down when a line was used, and its page if pages
+/// are looked up, and nothing else (engine/modelling/look_up_code.h).
 class GeneratedCode {
   public:
     explicit GeneratedCode(Core& core) : core_(core), path_(core.short_path()) {}
@@ -49,14 +50,17 @@ class GeneratedCode {
         const ShortPath::Level& data = path_.data;
         const std::uint64_t line = address >> path_.line_shift;
         const std::uint64_t page = address >> Core::kPageShift;
-        if (!data.cache.hinted || !data.tlb.hinted || (address + size - 1) >> path_.line_shift != line) return false;
+        if (!data.cache.hinted || (address + size - 1) >> path_.line_shift != line) return false;
         const std::int64_t place = place_of(data.cache, line);
-        const std::int64_t of_page = place_of(data.tlb, page);
         if (word((kind == Access::load ? data.cache.loads : data.cache.stores) + place) != line) return false;
-        if (word(data.tlb.loads + of_page) != page) return false;
-        const std::uint64_t now = ++word(path_.clock);
-        word(data.cache.times + place) = now;
-        word(data.tlb.times + of_page) = now;
+        const std::uint64_t now = word(path_.clock) + 1;
+        if (!core_.looks_up_no_pages()) {
+            if (!data.tlb.hinted) return false;
+            const std::int64_t of_page = place_of(data.tlb, page);
+            if (word(data.tlb.loads + of_page) != page) return false;
+            word(data.tlb.times + of_page) = now;
+        }
+        word(data.cache.times + place) = word(path_.clock) = now;
         core_.count_repeated({.loads = kind == Access::store ? 0U : 1U, .stores = kind == Access::store ? 1U : 0U});
         return true;
     }
@@ -103,10 +107,34 @@ struct Stream {
     std::uint64_t strided = 0;
 };
 
-void run_stream(RealMachine& real, PlainMachine& plain, unsigned cores, unsigned seed, unsigned steps) {
+/// Whether a core looks up pages (page_times.h), and how often that changes.
+enum class Pages : std::uint8_t { looked_up, by_lines, in_turns };
+
+class PageWays {
+  public:
+    PageWays(RealMachine& real, unsigned cores, Pages pages) : real_(real), cores_(cores), pages_(pages) {
+        for (unsigned i = 0; i < cores; ++i) real.core(i).look_up_no_pages(pages == Pages::by_lines);
+    }
+    /// Before a step.
+    void next() {
+        if (pages_ != Pages::in_turns || random_() % 32 != 0) return;
+        Core& core = real_.core(static_cast<unsigned>(random_() % cores_));
+        core.look_up_no_pages(!core.looks_up_no_pages());
+    }
+
+  private:
+    RealMachine& real_;
+    unsigned cores_;
+    Pages pages_;
+    std::mt19937_64 random_{7};
+};
+
+void run_stream(RealMachine& real, PlainMachine& plain, unsigned cores, unsigned seed, unsigned steps, Pages pages) {
     constexpr std::array<unsigned, 6> kSizes{1, 2, 4, 8, 16, 64};
     Stream stream(seed);
+    PageWays ways(real, cores, pages);
     for (unsigned i = 0; i < steps; ++i) {
+        ways.next();
         const auto core = static_cast<unsigned>(stream.below(cores));
         const PageSize page = stream.below(8) == 0 ? PageSize::large : PageSize::small;
         const std::uint64_t instruction = 0x400000 + stream.below(stream.below(2) == 0 ? 0x400 : 0x100000);
@@ -121,10 +149,19 @@ void run_stream(RealMachine& real, PlainMachine& plain, unsigned cores, unsigned
     }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Preset>& row) {
-    std::string name(row.param.name);
+/// A machine, and how its cores look up pages.
+using Way = std::tuple<Preset, Pages>;
+
+std::string name_of(const ::testing::TestParamInfo<Way>& row) {
+    constexpr std::array<const char*, 3> kPages{"looks_up_pages", "by_lines", "in_turns"};
+    std::string name = std::string(std::get<Preset>(row.param).name) + "_" +
+                       kPages[static_cast<std::size_t>(std::get<Pages>(row.param))];
     std::ranges::replace(name, '-', '_');
     return name;
+}
+
+auto all_pages() {
+    return ::testing::Values(Pages::looked_up, Pages::by_lines, Pages::in_turns);
 }
 
 std::vector<Preset> machines_with_a_core_for_each_thread() {
@@ -133,40 +170,49 @@ std::vector<Preset> machines_with_a_core_for_each_thread() {
     return machines;
 }
 
-class EveryMachine : public ::testing::TestWithParam<Preset> {};
-class EveryMachineOfManyCores : public ::testing::TestWithParam<Preset> {};
+class EveryMachine : public ::testing::TestWithParam<Way> {
+  protected:
+    static const Machine& machine() { return std::get<Preset>(GetParam()).machine; }
+    static Pages pages() { return std::get<Pages>(GetParam()); }
+};
+class EveryMachineOfManyCores : public EveryMachine {};
 
 TEST_P(EveryMachine, CountsEqualThoseOfThePlainSimulator) {
-    RealMachine real(GetParam().machine, 1);
-    PlainMachine plain(GetParam().machine, 1);
-    run_stream(real, plain, 1, 1, 12'000);
+    RealMachine real(machine(), 1);
+    PlainMachine plain(machine(), 1);
+    run_stream(real, plain, 1, 1, 12'000, pages());
     EXPECT_EQ("", differences(real.counts(0), plain.counts(0)));
     EXPECT_GT(real.counts(0)[Quantity::load_misses], 0U);
     EXPECT_GT(real.counts(0)[Quantity::store_walks], 0U);
 }
 
 TEST_P(EveryMachineOfManyCores, CountsEqualThoseOfThePlainSimulatorWhereFourCoresShareLines) {
-    RealMachine real(GetParam().machine, 4);
-    PlainMachine plain(GetParam().machine, 4);
-    run_stream(real, plain, 4, 2, 12'000);
+    RealMachine real(machine(), 4);
+    PlainMachine plain(machine(), 4);
+    run_stream(real, plain, 4, 2, 12'000, pages());
     for (unsigned core = 0; core < 4; ++core) {
         EXPECT_EQ("", differences(real.counts(core), plain.counts(core))) << "core " << core;
         EXPECT_GT(real.counts(core)[Quantity::loads_from_modified_peer], 0U);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, EveryMachine, ::testing::ValuesIn(presets().begin(), presets().end()), name_of);
-INSTANTIATE_TEST_SUITE_P(Presets, EveryMachineOfManyCores, ::testing::ValuesIn(machines_with_a_core_for_each_thread()),
+INSTANTIATE_TEST_SUITE_P(Presets, EveryMachine,
+                         ::testing::Combine(::testing::ValuesIn(presets().begin(), presets().end()), all_pages()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Presets, EveryMachineOfManyCores,
+                         ::testing::Combine(::testing::ValuesIn(machines_with_a_core_for_each_thread()), all_pages()),
                          name_of);
 
 // Some accesses to random pages, more than a first TLB has, hit a line that was used before.
 TEST_P(EveryMachine, CountsEqualThoseOfThePlainSimulatorWhereGeneratedCodeDoesWhatHits) {
-    RealMachine real(GetParam().machine, 1);
-    PlainMachine plain(GetParam().machine, 1);
+    RealMachine real(machine(), 1);
+    PlainMachine plain(machine(), 1);
     GeneratedCode code(real.core(0));
     Stream stream(4);
+    PageWays ways(real, 1, pages());
     unsigned done = 0;
     for (unsigned i = 0; i < 30'000; ++i) {
+        ways.next();
         const bool near = stream.below(2) == 0;
         const std::uint64_t page = stream.below(near ? 24 : 160);
         const std::uint64_t address = 0x10000 + 4096 * page + (page * 5 + stream.below(near ? 2 : 9)) % 64 * 64;
@@ -211,13 +257,13 @@ Machine random_machine(std::mt19937_64& random) {
     return machine;
 }
 
-TEST(Core, CountsOfTwoHundredRandomMachinesEqualThoseOfThePlainSimulator) {
+TEST(Core, CountsOfThreeHundredRandomMachinesEqualThoseOfThePlainSimulator) {
     std::mt19937_64 random(3);
-    for (unsigned round = 0; round < 200; ++round) {
+    for (unsigned round = 0; round < 300; ++round) {
         const Machine machine = random_machine(random);
         RealMachine real(machine, 3);
         PlainMachine plain(machine, 3);
-        run_stream(real, plain, 3, round, 500);
+        run_stream(real, plain, 3, round, 500, static_cast<Pages>(round % 3));
         for (unsigned core = 0; core < 3; ++core)
             ASSERT_EQ("", differences(real.counts(core), plain.counts(core)))
                 << "machine " << round << ", core " << core;

@@ -68,12 +68,33 @@ TEST(FirstLevel, OneWalkFindsALineOrAddsIt) {
             const std::uint64_t line = random() % (std::uint64_t{geometry.sets} * ways * 3 / 2 + 2);
             const bool held = present(plain.touch(line));
             if (!held) plain.insert(line, LineState::exclusive);
-            ASSERT_EQ(held, cache.use_or_insert(line, LineState::exclusive)) << ways << " ways, step " << i;
+            const auto may_lose = [](std::uint64_t, std::uint64_t, std::uint64_t) { return true; };
+            ASSERT_EQ(held, cache.use_or_insert(line, LineState::exclusive, may_lose)) << ways << " ways, step " << i;
             const FirstLevel::Place place = cache.hinted_place(line);
             ASSERT_TRUE(cache.is_plain(place, line, false)) << ways << " ways, step " << i;
             ASSERT_TRUE(cache.is_most_recent(place)) << ways << " ways, step " << i;
         }
     }
+}
+
+TEST(FirstLevel, ALineThatRestsIsNotPlainUntilItWakes) {
+    const CacheGeometry geometry{.sets = 2, .ways = 4, .line_bytes = 64, .replacement = Replacement::tree_plru};
+    std::vector<std::uint64_t> memory(FirstLevel::words(geometry));
+    std::uint64_t clock = 0;
+    FirstLevel cache(geometry, memory.data(), clock);
+    cache.insert(8, LineState::modified);
+    const FirstLevel::Place place = cache.place_of(8);
+    EXPECT_EQ(1U, cache.time_at(place));
+    cache.rest_at(place);
+    EXPECT_FALSE(cache.is_plain(place, 8, false));
+    EXPECT_EQ(0U, cache.time_at(place));
+    EXPECT_EQ(place, cache.place_of(8));
+    cache.set_state_at(place, LineState::shared);
+    EXPECT_FALSE(cache.is_plain(place, 8, false));
+    cache.wake_at(place);
+    EXPECT_TRUE(cache.is_plain(place, 8, false));
+    EXPECT_FALSE(cache.is_plain(place, 8, true));
+    EXPECT_EQ(1U, cache.time_at(place));
 }
 
 TEST(FirstLevel, AHitIsPlainIfOnlyItsTimeChanges) {
