@@ -183,8 +183,10 @@ Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
 
 // Only the first and the last page are translated: an operand is far shorter than a page. A `modify` access asks L2 as
 // a store does (ownership), and counts as a load.
-AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
-                              PageSize page) {
+//
+// All that it calls is in one piece: a program whose accesses mostly miss took up to a third less time than with calls.
+[[gnu::flatten]] AccessFacts Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size,
+                                               Access kind, PageSize page) {
     const DataRow& row = kind == Access::store ? kStores : kLoads;
     const std::uint64_t last = address + size - 1;
     large_page_ = page == PageSize::large;
@@ -266,7 +268,7 @@ Core::Touched Core::line(FirstLevel& first, std::uint64_t number, Reader reader)
         return {Source::l1, marked};
     }
     Found found{Source::l2};
-    if (reader == Reader::code || !fill_from_second(first, number, reader)) {
+    if (!fill_from_second(first, number, reader)) {
         expect_miss(number);
         found = bring(number, reader);
         fill(first, number, found.state, reader);
@@ -304,7 +306,7 @@ void Core::remove(FirstLevel& first, FirstLevel::Place place, std::uint64_t line
     first.remove(line);
 }
 
-/// The most common miss of L1D, in one piece: L2 has the line, and this core may do with it what it wants. Does what
+/// The most common miss of L1, in one piece: L2 has the line, and this core may do with it what it wants. Does what
 /// bring() and fill() do. False: it is another miss, and nothing has changed but the order of L2's set, as bring() will
 /// change it.
 [[gnu::always_inline]] inline bool Core::fill_from_second(FirstLevel& first, std::uint64_t line, Reader reader) {
@@ -314,14 +316,17 @@ void Core::remove(FirstLevel& first, FirstLevel::Place place, std::uint64_t line
     if (state < (writes ? LineState::exclusive : LineState::shared)) return false;
     if (writes) state = LineState::modified;
     counts_->add(requests_of(reader).l2_reads);
-    counts_->add(Quantity::data_lines_filled);
+    const bool is_code = reader == Reader::code;
     const bool fetched_early = reader == Reader::prefetch;
+    counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
     const Victim victim = add(first, line, state, fetched_early && machine_.prefetch.stride);
-    if (fetched_early)
+    if (is_code)
+        recent_code_.set(line);
+    else if (fetched_early)
         recent_data_.clear(line);
     else
         recent_data_.set(line, state == LineState::modified);
-    counts_->add(Quantity::data_write_backs, victim.state == LineState::modified ? 1 : 0);
+    if (!is_code) counts_->add(Quantity::data_write_backs, victim.state == LineState::modified ? 1 : 0);
     if (victim.exists() && !l2_.take_back_by_hint(victim)) [[unlikely]]
         dispose(victim);
     return true;
