@@ -65,7 +65,8 @@ Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& wan
     describe_events(reader, result.profile);
     describe_cpus(reader.facts(), result.profile);
     result.profile.trace_fields = options.trace_fields;
-    result.profile.recording.lost = summary.lost;
+    result.profile.recording.lost = summary.all_lost();
+    result.profile.recording.no_room = summary.lost;
     result.profile.recording.skipped = summary.damaged_samples + summary.unknown_ids + summary.unknown_types;
     gatherer.add_to(result.profile);
     result.damage = summary.damage;

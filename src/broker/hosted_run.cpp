@@ -219,4 +219,11 @@ void HostedRun::unmap(int event) {
     mappings_.erase(known);
 }
 
+// Programs can write the counts.
+std::uint64_t HostedRun::locked_out() {
+    std::uint64_t sum = 0;
+    for (const auto& [event, mapping] : mappings_) sum += server_->locked_out(mapping.ring);
+    return sum;
+}
+
 }  // namespace anyperf::broker

@@ -83,6 +83,8 @@ class HostedRun {
     std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite);
     /// Ends the mapping of the event that map() made.
     void unmap(int event);
+    /// The records that were dropped because the lock of a ring could not be had; of the rings that are mapped.
+    std::uint64_t locked_out();
     /// An eventfd that becomes readable when an event of this process has more to read or has ended.
     int wake_fd() const { return wake_.get(); }
 

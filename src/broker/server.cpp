@@ -181,6 +181,11 @@ std::span<std::byte> Server::ring_memory(subsystem::RingIndex ring) {
     return state_.make_machine().host.ring_memory(ring);
 }
 
+std::uint64_t Server::locked_out(subsystem::RingIndex ring) {
+    const std::lock_guard held{lock_};
+    return __atomic_load_n(&state_.make_machine().host.ring_page(ring).locked_out, __ATOMIC_RELAXED);
+}
+
 std::string Server::machine_files(std::uint32_t part) {
     const std::lock_guard held{lock_};
     return state_.description.make_files(part) ? state_.description.files.root() : "";

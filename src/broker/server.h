@@ -91,6 +91,8 @@ class Server {
     void signal_own_events(int eventfd) { state_.events.signal_own(eventfd); }
     /// Where this process has mapped the ring; valid until the ring is freed. Empty if there is no such ring.
     std::span<std::byte> ring_memory(subsystem::RingIndex ring);
+    /// RingPage::locked_out of the ring.
+    std::uint64_t locked_out(subsystem::RingIndex ring);
     /// The process has ended and is a zombie: takes its final times from /proc before the caller waits for it.
     void about_to_reap(pid_t process);
     /// Makes part `part` of the presented machine's files (0: PMUs and settings, 1: tracepoints) if that has not been

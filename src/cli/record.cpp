@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "cli/command/command_words.h"
+#include "cli/reading/losses.h"
 #include "cli/record/options.h"
 #include "cli/record/output_files.h"
 #include "cli/record/plan.h"
@@ -30,10 +31,8 @@ std::string summary_of(const Recorded& recorded, const Options& options) {
                                                       : recorded.file;
     std::string text = fmt::format("anyperf: {} samples in {} ({:.3f} MB)\n", recorded.samples, where,
                                    static_cast<double>(recorded.data_bytes) / 1e6);
-    if (recorded.lost > 0)
-        text += fmt::format("anyperf: {} records were lost because a ring was full; try a larger -m, or a lower -F\n",
-                            recorded.lost);
-    return text;
+    const std::string losses = losses_text(recorded.lost, recorded.locked_out);
+    return losses.empty() ? text : text + "anyperf: " + losses + "\n";
 }
 
 Result<int> run_record(Options& options, Output& output) {

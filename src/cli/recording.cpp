@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cache_directory.h"
+#include "cli/reading/losses.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -110,9 +111,8 @@ void note_lost_files(const profile::Profile& profile, Output& out) {
 
 void note_losses(const analysis::ReadProfile& read, Output& out) {
     const profile::Recording& recording = read.profile.recording;
-    if (recording.lost > 0)
-        out.note(fmt::format("anyperf: {} records were lost while recording, because the rings were full\n",
-                             recording.lost));
+    if (const std::string losses = losses_of_recording(recording.lost, recording.no_room); !losses.empty())
+        out.note("anyperf: " + losses + "\n");
     if (recording.skipped > 0)
         out.note(fmt::format("anyperf: {} records could not be read and are left out\n", recording.skipped));
     if (read.damage) out.note(fmt::format("anyperf: {}: {}\n", read.damage->what, read.damage->cause));

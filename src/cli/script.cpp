@@ -14,6 +14,7 @@
 #include "cli/dump/record_dump.h"
 #include "cli/option_checks.h"
 #include "cli/reading/head_text.h"
+#include "cli/reading/losses.h"
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
 #include "cli/script/fields.h"
@@ -88,9 +89,9 @@ Result<int> script(const Options& options, Output& out) {
     printer.flush();
     out.print(TRY(files.finish()));
     if (!options.quiet) printer.note_lost_files();
-    if (summary.lost > 0 && !options.quiet)
-        out.note(
-            fmt::format("anyperf: {} records were lost while recording, because the rings were full\n", summary.lost));
+    if (const std::string losses = losses_of_recording(summary.all_lost(), summary.lost);
+        !losses.empty() && !options.quiet)
+        out.note("anyperf: " + losses + "\n");
     if (summary.damage) out.note(fmt::format("anyperf: {}: {}\n", summary.damage->what, summary.damage->cause));
     return 0;
 }

@@ -98,6 +98,9 @@ struct Summary {
     std::uint64_t unknown_ids = 0;      ///< samples of undeclared events; kernel records before any event
     std::uint64_t damaged_samples = 0;  ///< samples whose fields pass their end
     std::optional<Error> damage;        ///< what ended the reading too early, or else FileHeader::note
+
+    /// Records that were dropped while recording, by whichever count is larger.
+    std::uint64_t all_lost() const { return lost_samples > lost ? lost_samples : lost; }
 };
 
 class Reader {

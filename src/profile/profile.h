@@ -188,7 +188,8 @@ struct Recording {
     std::uint64_t first_ns = 0, last_ns = 0;  ///< time of the first and the last sample
     std::uint64_t wall_clock_ns = 0,
                   clock_ns = 0;  ///< one moment on the wall clock and on the samples' clock; 0: unknown
-    std::uint64_t lost = 0;      ///< records that the kernel dropped because a ring was full
+    std::uint64_t lost = 0;      ///< records that were dropped while recording
+    std::uint64_t no_room = 0;   ///< those of them that met a full ring
     std::uint64_t skipped = 0;   ///< records that could not be read
 };
 

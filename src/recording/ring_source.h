@@ -26,6 +26,9 @@ class RingSource {
     virtual std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) = 0;
     /// Ends a mapping of map(), before the event is closed.
     virtual void unmap(int event, std::span<std::byte> memory) = 0;
+    /// Records that were dropped because the lock of a ring could not be had, and that no LOST record counts. The
+    /// kernel has no such lock.
+    virtual std::uint64_t locked_out() { return 0; }
     /// Readable after a mapped ring has reached its watermark, until clear_wake().
     virtual int wake_fd() = 0;
     virtual void clear_wake() = 0;

@@ -249,7 +249,7 @@ void write_throttling(Thread& thread, EventPage& event, std::uint64_t now, After
     if (ring.memory == nullptr) return;
     const subsystem::RecordOrigin moment = origin_of(thread, now);
     const PageLockGuard lock{thread, ring.page->lock};
-    if (!lock) return;
+    if (!lock) return drop_locked_out(ring, event);
     if (after.overflow.unthrottle) after.wake = write_unthrottle(ring, event, moment).wake;
     if (after.overflow.throttle) after.wake = write_throttle(ring, event, moment).wake || after.wake;
 }
@@ -265,7 +265,7 @@ bool write_event_sample(Thread& thread, EventPage& event, std::uint64_t now, con
     gather(thread, event, now, context, gathered, facts);
     const PageLockGuard lock{thread, ring.page->lock};
     if (!lock) {
-        ++event.lost;
+        drop_locked_out(ring, event);
         return false;
     }
     return write_sample(ring, event, facts).wake;

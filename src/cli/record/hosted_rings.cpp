@@ -18,6 +18,7 @@ class HostedRings final : public recording::RingSource {
         return run_.hosting().map(event, bytes, overwrite);
     }
     void unmap(int event, std::span<std::byte>) override { run_.hosting().unmap(event); }
+    std::uint64_t locked_out() override { return run_.hosting().locked_out(); }
     int wake_fd() override { return run_.hosting().wake_fd(); }
     void clear_wake() override {
         std::uint64_t count = 0;

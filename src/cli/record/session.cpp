@@ -122,6 +122,7 @@ class Session {
     void end_if_full(const Result<void>& written);
     void drain_rest();
     bool put_exact_counts();
+    void put_losses();
     void finish();
     perfdata::Facts facts() const;
     void note(const std::string& text) const {
@@ -527,6 +528,13 @@ bool Session::put_exact_counts() {
     return !profile.incomplete;
 }
 
+/// A LOST_SAMPLES record with all losses, as those of perf: records that met a locked ring are in no LOST record.
+void Session::put_losses() {
+    perfdata::RecordWriter record{perfdata::RecordType::lost_samples, 0};
+    record.u64(result_.lost).zeros(perfdata::SampleLayout{facts_.events.front().attr}.trailer_size());
+    [[maybe_unused]] const auto put = drain_->put_again(record.finish());
+}
+
 /// Stops the events before the last round, so that this round ends. The kernel counts each lost sample twice, in LOST
 /// records and for its event (PERF_FORMAT_LOST). So the two numbers are not added, and the larger one is reported.
 void Session::finish() {
@@ -535,6 +543,8 @@ void Session::finish() {
     drain_rest();
     const bool complete = !plan_.exact || put_exact_counts();
     result_.lost = std::max(drain_->lost(), events_->lost());
+    result_.locked_out = std::min(rings_->locked_out(), result_.lost);
+    if (result_.locked_out != 0) put_losses();
     if (!result_.failure) {
         if (const auto finished = end_file(); !finished) result_.failure = finished.error();
     }

@@ -20,7 +20,8 @@ struct Recorded {
     int interrupted_by = 0;           ///< the signal that ended a recording without a command
     std::uint64_t samples = 0;        ///< in the file; with --switch-output, in the last one
     std::string file;                 ///< with --switch-output: the name of the last file
-    std::uint64_t lost = 0;           ///< records that the rings had no room for
+    std::uint64_t lost = 0;           ///< records that could not be written into the rings
+    std::uint64_t locked_out = 0;     ///< those of them that met a locked ring; the others found no room
     std::uint64_t data_bytes = 0;     ///< of records in the file
     std::optional<Error> failure;     ///< the file is not complete; what it has is valid
     std::uint64_t dropped_bytes = 0;  ///< of records that could not be written

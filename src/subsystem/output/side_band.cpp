@@ -55,7 +55,7 @@ void write(World& world, Event& event, const Record& record, std::uint64_t ago_n
         if (held)
             written = write_record(ring, *page, moment, record);
         else
-            ++page->lost;
+            drop_locked_out(ring, *page);
     }
     if (written.wake) wake_readers(world, index);
 }

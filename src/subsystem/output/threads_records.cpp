@@ -47,7 +47,7 @@ bool write_threads_record(World& world, Event& event, std::span<const std::byte>
         const RingLock held(world, ring.page->lock);
         RingWriter writer{ring, *page, origin};
         if (!held) {
-            ++page->lost;
+            drop_locked_out(ring, *page);
         } else if (writer.begin(record.size())) {
             writer.sink().put(record.data(), record.size());
             written = writer.commit(type == kSample);

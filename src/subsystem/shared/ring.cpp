@@ -37,7 +37,7 @@ void drop(const Ring& ring, EventPage& event) {
 void start_ring(Ring ring, const RingShape& shape) {
     RingPage& page = *ring.page;
     page.pages = shape.pages;
-    page.head = page.lost = page.wake_mark = 0;
+    page.head = page.lost = page.wake_mark = page.locked_out = 0;
     page.samples = page.wake_pending = 0;
     page.overwrite = shape.overwrite;
     page.backward = shape.backward;

@@ -9,7 +9,7 @@
 //   - A wake-up is due when head is more than `watermark` bytes past the last mark, which then moves by the watermark;
 //     and at each wakeup_events-th sample.
 //
-// Freestanding, as event_page.h. The caller of any function here holds the ring's lock.
+// Freestanding, as event_page.h. The caller of any function here holds the ring's lock, but for drop_locked_out().
 #pragma once
 
 #include <cstddef>
@@ -47,6 +47,12 @@ struct RingShape {
 
 /// Makes an empty ring with head 0. RingPage::lock and ::offset stay. The header page must be zero.
 void start_ring(Ring ring, const RingShape& shape);
+
+/// Counts a record that is dropped because the ring's lock cannot be had. Several writers may be here at a time.
+inline void drop_locked_out(const Ring& ring, EventPage& event) {
+    ++event.lost;
+    __atomic_fetch_add(&ring.page->locked_out, 1, __ATOMIC_RELAXED);
+}
 
 /// The header page's data about its event, for readers that do without read(2).
 struct HeaderTimes {

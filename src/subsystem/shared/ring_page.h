@@ -23,6 +23,7 @@ struct alignas(128) RingPage {
     std::uint32_t paused = 0;        ///< IOC_PAUSE_OUTPUT
     std::uint32_t wake_pending = 0;  ///< a wake-up that no poll has reported yet
     std::uint32_t samples = 0;       ///< of all events that write here, since the last wake-up by wakeup_events
+    std::uint64_t locked_out = 0;    ///< records dropped because the lock could not be had; in no LOST record
 };
 static_assert(sizeof(RingPage) == 128);
 

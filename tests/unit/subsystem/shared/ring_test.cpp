@@ -139,6 +139,15 @@ TEST(Ring, PausedDropsAndCountsRecords) {
     EXPECT_THAT(ring.drain(), ElementsAre(Record{{.type = kLostType}, {7, 2}}, Record{{.type = 3}, {0}}));
 }
 
+TEST(Ring, RecordsThatMeetALockedRingAreCountedApart) {
+    TestRing ring;
+    drop_locked_out(ring.ring(), ring.event);
+    EXPECT_EQ(ring.event.lost, 1u);
+    EXPECT_EQ(ring.page().locked_out, 1u);
+    ASSERT_TRUE(ring.write(16).written);
+    EXPECT_THAT(ring.drain(), ElementsAre(Record{{.type = 3}, {0}}));  // no LOST record
+}
+
 TEST(Ring, CountsLossForTheWritingEventEvenInAnothersRing) {
     TestRing ring;
     while (ring.write(16).written) continue;
