@@ -18,6 +18,7 @@
 #include "cli/reading/head_text.h"
 #include "cli/reading/sample_filters.h"
 #include "cli/recording.h"
+#include "cli/report/blocks.h"
 #include "cli/report/record_lists.h"
 #include "cli/report/tables.h"
 #include "cli/report/thread_counts.h"
@@ -60,6 +61,7 @@ struct Options {
     std::string time_quantum;     ///< --time-quantum
     std::string ignored_callees;  ///< --ignore-callees
     bool branches = false;
+    bool total_cycles = false;  ///< --total-cycles
     bool by_weight = false;
     bool no_interpreter = false;
     bool whole_source_paths = false;
@@ -106,7 +108,8 @@ Result<void> check_keys(const Options& options, const profile::Parts& parts) {
 
 /// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
-analysis::ReadOptions reading(const Options& options, const profile::RowOptions& rows) {
+analysis::ReadOptions reading(const Options& options, const TableOptions& table) {
+    const profile::RowOptions& rows = table.rows;
     const std::vector<profile::Key>& keys = rows.keys;
     const auto wants = [&](profile::Key key) { return std::ranges::find(keys, key) != keys.end(); };
     const bool with_chains = rows.children || rows.keep_samples || wants(profile::Key::parent);
@@ -121,7 +124,8 @@ analysis::ReadOptions reading(const Options& options, const profile::RowOptions&
             .branches = options.branches,
             .by_weight = options.by_weight,
             // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
-            .source = {.lines = profile::need_lines(keys), .inlines = options.inlines && with_chains},
+            .source = {.lines = profile::need_lines(keys) || table.stacks.key != profile::CallKey::function,
+                       .inlines = options.inlines && with_chains},
             .no_interpreter = options.no_interpreter,
             .paths = {}};
 }
@@ -363,6 +367,20 @@ Result<int> dump(const Options& options, Output& out) {
     return 0;
 }
 
+/// --total-cycles.
+Result<int> report_blocks(const Options& options, Output& out) {
+    const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
+    perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
+    BlockOptions blocks {
+        .filters = TRY(filters_of(options.filters))
+        , .percent_limit = options.percent_limit.value_or(0.0), .whole_source_paths = options.whole_source_paths,
+            .titles = !options.quiet, .separator = options.separator
+    };
+    TRY(blocks.filters.time.resolve(reader.facts().first_ns, reader.facts().last_ns));
+    TRY(print_blocks(reader, paths, blocks, out));
+    return 0;
+}
+
 Result<int> report(const Options& given, Output& out) {
     Options options = given;
     const std::vector<std::string> fields = TRY(find_trace_fields(options));
@@ -370,6 +388,7 @@ Result<int> report(const Options& given, Output& out) {
     const Filters filters = TRY(filters_of(options.filters));
     if (TRY(print_head(options, out))) return 0;
     if (options.dump) return dump(options, out);
+    if (options.total_cycles) return report_blocks(options, out);
     if (options.lists.any()) {
         perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
         TRY(print_record_lists(options.lists, reader, out));
@@ -385,7 +404,7 @@ Result<int> report(const Options& given, Output& out) {
     paths.data_symbols = profile::parts_of(table.rows.keys).has(profile::Part::data_place) ||
                          std::ranges::find(table.rows.keys, profile::Key::symbol_size) != table.rows.keys.end();
     unwind::Unwinder unwinder{paths};
-    analysis::ReadOptions wanted = reading(options, table.rows);
+    analysis::ReadOptions wanted = reading(options, table);
     wanted.paths = paths;
     wanted.trace_fields = fields;
     if (!options.time_quantum.empty()) wanted.time_quantum = TRY(quantum_of(options.time_quantum));
@@ -440,13 +459,15 @@ VerbAction declare(CLI::App& verb) {
         ->delimiter(',')
         ->type_name("KEY,…");
     verb.add_flag("-b,--branch-stack", options->branches, "show each recorded branch as a sample");
+    CLI::Option* const cycles = verb.add_flag("--total-cycles", options->total_cycles,
+                                              "show the blocks of code between branches, by the cycles in them");
     verb.add_flag("--mem-mode", options->by_weight, "show memory accesses, and weigh each sample by its latency");
     verb.add_option("-p,--parent", options->parents,
                     "with the key parent: the regular expression of the callers that samples are summed up by")
         ->type_name("REGEX");
     verb.add_option("-g,--call-graph", options->stacks,
                     "show the stacks of each row: graph (default), fractal, flat, folded, none; 0.5 (least per cent); "
-                    "callee, caller; percent, period, count")
+                    "callee, caller; function, address, srcline; percent, period, count")
         ->expected(0, 1)
         ->type_name("WORD,…");
     verb.add_flag("-G,--inverted", options->inverted, "show the stacks from their outermost functions on");
@@ -506,6 +527,9 @@ VerbAction declare(CLI::App& verb) {
     declare_kallsyms(verb, options->symbols);
     verb.add_flag("--json", options->json, "print an array with an object for each row")
         ->excludes(verb.get_option("--hierarchy"));
+    for (const char* other : {"--sort", "--fields", "--call-graph", "--inverted", "--children", "--hierarchy",
+                              "--mem-mode", "--json", "--no-interpreter"})
+        cycles->excludes(verb.get_option(other));
     return [options](Output& out) { return report(*options, out); };
 }
 

@@ -24,6 +24,11 @@ __attribute__((noinline)) int inner(int x) { return table[x] + consts[x % 100]; 
 __attribute__((noinline)) int outer(int x) { return inner(x) * 2 + 1; }
 int main(int argc, char** argv) { return outer(argc); }
 """
+LOOP = """
+__attribute__((noipa)) int inner(int x) { return x % 3 ? x * 2 : x - 1; }
+__attribute__((noipa)) int outer(int x) { return x % 7 == 5 ? 3 : inner(x) * 2 + 1; }
+int main(void) { int sum = 0; for (int i = 0; i < 100000; ++i) sum ^= outer(i); return sum == 1; }
+"""
 
 
 def run(*words):
@@ -130,6 +135,59 @@ class ReportKeys(Case):
         path = self.recording(branches=True)
         for keys in (["addr_from"], ["addr_to"], ["addr_from", "addr_to"]):
             self.assert_agree(path, keys, "-b")
+
+    def blocks(self, path):
+        """Share, cycles, mean, range and file of each block."""
+        lines = run(ANYPERF, "report", "-i", path, "--total-cycles").stdout.splitlines()
+        rows = [re.match(r"\s+(\S+%)\s+(\S+)\s+\S+%\s+(\S+)\s+(\[.*\])\s+(\S+)", line) for line in lines if line and line[0] != "#"]
+        return [row.groups() for row in rows if row]
+
+    @staticmethod
+    def cycles_text(cycles):
+        return f"{cycles / 1e6:.1f}M" if cycles >= 1_000_000 else f"{cycles / 1e3:.1f}K" if cycles >= 1000 else str(cycles)
+
+    def blocks_of_branches(self, path):
+        """The cycles of the blocks of the program's functions by their ranges, and of all branches: from the branches as perf script
+        prints them, since perf 6.1 of Debian 12 crashes in its own table."""
+        sizes = {int(start, 16): int(size) for start, size in
+                 re.findall(r"^ *\d+: (\w+) +(\d+) FUNC", run("readelf", "-sW", self.program).stdout, re.M)}
+        ends, starts, whole = collections.defaultdict(list), {}, 0
+        for line in run("perf", "script", "-F", "brstack", "-i", path).stdout.splitlines():
+            before = None
+            for word in reversed(line.split()):
+                source, target, _, _, _, cycles = word.split("/")[:6]
+                source, target, cycles = int(source, 16), int(target, 16), int(cycles)
+                whole += cycles
+                start = next((start for start, size in sizes.items() if start <= source < start + size), None)
+                if cycles and start is not None:
+                    ends[source].append(cycles)
+                    if before is not None and start <= before < source:
+                        starts[source] = min(before, starts.get(source, before))
+                before = target
+        function = {end: next(start for start, size in sizes.items() if start <= end < start + size) for end in ends}
+        return {f"[{starts.get(end, function[end]) - function[end]:7x} -> {end - function[end]:7x}]": counts
+                for end, counts in ends.items()}, whole
+
+    def test_cycles_of_blocks(self):
+        source, path = self.file("loop.c", LOOP), self.file("blocks.data")
+        subprocess.run(["cc", "-O1", "-no-pie", "-o", self.program, source], check=True, timeout=60)
+        recorded = run(ANYPERF, "record", "--virtual", "-q", "-b", "-e", "branches:u", "-c", "997", "-o", path, "--", self.program)
+        self.assertEqual(recorded.returncode, 0, recorded.stderr)
+        expected, whole = self.blocks_of_branches(path)
+        rows = self.blocks(path)
+        self.assertGreater(len(expected), 5)
+        self.assertEqual({row[3] for row in rows if row[4] == "keys"} - set(expected), set())
+        for share, cycles, mean, place, file in rows:
+            if file != "keys":
+                continue
+            counts = expected[place]
+            self.assertEqual(share, f"{100 * sum(counts) / whole:.2f}%", place)
+            self.assertEqual(cycles, self.cycles_text(sum(counts)), place)
+            self.assertEqual(mean, self.cycles_text(sum(counts) // len(counts)), place)
+        self.assertEqual(len([row for row in rows if row[4] == "keys"]), len(expected))
+        refused = run(ANYPERF, "report", "-i", self.recording(), "--total-cycles")
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn("no sample has branches", refused.stderr)
 
     def test_samples_by_the_callers_that_match(self):
         path = self.recording(chains=True)

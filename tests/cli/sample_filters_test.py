@@ -147,6 +147,25 @@ class Report(Recorded):
             self.assertGreater(len(perf), 1, options)
             self.assertEqual(perf, ours, options)
 
+    def test_callers_by_address_and_by_line_are_those_of_perf(self):
+        source, program = self.file("lines.c", PROGRAM), self.file("lines")
+        subprocess.run(["cc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-static", "-o", program, source],
+                       check=True, timeout=60)
+
+        def without_symbols_files(rows):
+            """Of code without DWARF perf's addr2line prints the file of the symbol table."""
+            return [re.sub(r" [-.\w]+\.[cSo]:0\b", " ??:0", row) for row in rows]
+
+        for _ in range(10):
+            path = self.record("-g", "-e", "cpu-clock:u", command=str(program))
+            if not any(has_equal_shares(stacks("perf", path, "-g", f"caller,{key}")) for key in ("address", "srcline")):
+                break
+        for options in (("-g", "caller,address"), ("-g", "callee,srcline"), ("-g", "caller,srcline"), ("-g", "callee,function")):
+            perf, ours = (without_symbols_files(stacks(program, path, *options)) for program in ("perf", ANYPERF))
+            self.assertGreater(len(perf), 1, options)
+            self.assertIn(" lines.c:" if "function" not in options[1] else "work", "".join(perf))
+            self.assertEqual(perf, ours, options)
+
     def test_a_part_of_a_name_chooses_functions(self):
         """perf's --stdio does not look at this option."""
         path = self.record("-e", "cpu-clock:u")

@@ -20,7 +20,7 @@ constexpr std::array kRows{
     Row{"report annotate", "--tui --gtk", "anyperf report and annotate print text",
         "anyperf export -f html makes a page to click through"},
     Row{"report", "--pretty --raw-trace", "tracepoints are shown by their print format", "see script -F trace"},
-    Row{"report", "--samples --total-cycles --show-ref-call-graph --show-on-off-events", "report has no such view", ""},
+    Row{"report", "--samples --show-ref-call-graph --show-on-off-events", "report has no such view", ""},
     Row{"report", "--ns", "times in reports have microseconds", "use script --ns"},
     // Records as they are.
     Row{"annotate", "-D --dump-raw-trace", "records are not printed byte by byte", "use report -D"},

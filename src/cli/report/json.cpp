@@ -36,15 +36,21 @@ void add_key(const Profile& profile, Key key, const Row& row, Json& json) {
     }
 }
 
-Json callers_as_json(const Profile& profile, const profile::Caller& caller) {
+Json callers_as_json(const Profile& profile, const profile::Caller& caller, profile::CallKey key) {
     Json list = Json::array();
     for (const profile::Caller& each : caller.callers) {
         const profile::Location& place = profile.locations[each.place];
         Json json{{"dso", profile.text(profile.dsos[place.dso].name)},
                   {"symbol", symbol_text(profile, place, each.frame)}};
         if (each.frame != profile::kSymbolFrame) json["inlined"] = true;
+        if (key == profile::CallKey::address) json["address"] = place.address;
+        if (key != profile::CallKey::function) {
+            const auto frames = std::max<std::size_t>(profile.frames(place).size(), 1);
+            const auto index = std::min<std::size_t>(each.frame, frames - 1);
+            json["srcline"] = source_line_text(profile, place, static_cast<profile::FrameIndex>(index));
+        }
         json["period"] = each.weight;
-        json["callers"] = callers_as_json(profile, each);
+        json["callers"] = callers_as_json(profile, each, key);
         list.push_back(std::move(json));
     }
     return list;
@@ -63,7 +69,8 @@ std::string rows_as_json(const Profile& profile, const TableOptions& options) {
             if (options.rows.children) json["total"] = row.total;
             json["event"] = profile.events[{i}].name;
             if (options.stacks.style != StackOptions::Style::none)
-                json["callers"] = callers_as_json(profile, callers_of(profile, row));
+                json["callers"] =
+                    callers_as_json(profile, callers_of(profile, row, options.stacks.key), options.stacks.key);
             text += text.size() == 1 ? "\n" : ",\n";
             // Names in files need not be UTF-8.
             text += json.dump(-1, ' ', false, Json::error_handler_t::replace);

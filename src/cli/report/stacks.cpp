@@ -48,6 +48,8 @@ bool choose(std::string_view text, const std::array<Word<Choice>, kSize>& words,
 constexpr std::array kStyles{Word{"none", Style::none}, Word{"graph", Style::graph}, Word{"fractal", Style::fractal},
                              Word{"flat", Style::flat}, Word{"folded", Style::folded}};
 constexpr std::array kOrders{Word{"callee", profile::CallOrder::callee}, Word{"caller", profile::CallOrder::caller}};
+constexpr std::array kKeys{Word{"function", profile::CallKey::function}, Word{"address", profile::CallKey::address},
+                           Word{"srcline", profile::CallKey::source_line}};
 constexpr std::array kValues{Word{"percent", Value::percent}, Word{"period", Value::period},
                              Word{"count", Value::count}};
 
@@ -106,7 +108,17 @@ class StackWriter {
         const profile::Location& place = profile_.locations[node.place];
         if (function_of(profile_, place, node.frame) == profile::kNone<profile::FunctionId>)
             return place.address == 0 ? "0" : fmt::format("{:#x}", place.address);
-        return symbol_text(profile_, place, node.frame) + (node.frame == profile::kSymbolFrame ? "" : " (inlined)");
+        return symbol_text(profile_, place, node.frame) + line_of(place, node.frame) +
+               (node.frame == profile::kSymbolFrame ? "" : " (inlined)");
+    }
+
+    /// The line of a frame after a blank, if nodes have one, as in perf.
+    std::string line_of(const profile::Location& place, profile::FrameIndex frame) const {
+        if (options_.key == profile::CallKey::function) return {};
+        const auto frames = profile_.frames(place);
+        const std::size_t index = std::min<std::size_t>(frame, frames.size() - 1);
+        if (frames[index].line == 0) return " ??:0";
+        return ' ' + source_line_text(profile_, place, static_cast<profile::FrameIndex>(index));
     }
 
     std::uint64_t whole_of(const Caller& node) const {
@@ -243,9 +255,9 @@ Result<StackOptions> stack_options(const std::string& text, profile::CallOrder d
     options.least_percent = percent_limit.value_or(options.least_percent);
     std::size_t numbers = 0;
     for (const std::string_view word : split_at_commas(text)) {
-        if (word.empty() || word == "function" || word == "fp") continue;
+        if (word.empty() || word == "fp") continue;
         if (choose(word, kStyles, options.style) || choose(word, kOrders, options.order) ||
-            choose(word, kValues, options.value))
+            choose(word, kValues, options.value) || choose(word, kKeys, options.key))
             continue;
         if (numbers == 0 && is_number(word, options.least_percent) && options.least_percent >= 0) {
             ++numbers;
@@ -258,7 +270,7 @@ Result<StackOptions> stack_options(const std::string& text, profile::CallOrder d
         return std::unexpected(bad_option(
             "-g " + text, fmt::format("'{}' is neither a style nor an order", word),
             "give graph, fractal, flat, folded or none; the least share in per cent; how many functions of each "
-            "level; callee or caller; percent, period or count"));
+            "level; callee or caller; function, address or srcline; percent, period or count"));
     }
     return options;
 }
@@ -269,7 +281,7 @@ std::string stacks_as_text(const Profile& profile, const profile::Row& row, std:
     const double least = static_cast<double>(whole) * options.least_percent / 100.0;
     const bool too_light = std::max(row.total, row.self) < static_cast<std::uint64_t>(least);
     if (options.style == Style::none || (too_light && options.style != Style::fractal)) return {};
-    const Caller root = stacks_of(profile, row, options.order);
+    const Caller root = stacks_of(profile, row, options.order, options.key);
     StackWriter writer{profile, whole, options};
     const bool is_tree = options.style == Style::graph || options.style == Style::fractal;
     return is_tree ? writer.graph(root, skip_own) : writer.list(root);

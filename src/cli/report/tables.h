@@ -43,6 +43,7 @@ struct StackOptions {
     } style = Style::none;
     enum class Value : std::uint8_t { percent, period, count } value = Value::percent;
     profile::CallOrder order = profile::CallOrder::callee;
+    profile::CallKey key = profile::CallKey::function;
     double least_percent = 0.5;          ///< functions below this share are left out
     std::size_t most = ~std::size_t{0};  ///< functions that one function is shown with
 };

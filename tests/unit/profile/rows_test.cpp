@@ -96,6 +96,22 @@ TEST_F(Inlined, CallersBeginWithTheInlinedFunction) {
     EXPECT_EQ(root.callers.back().weight, 100);
 }
 
+TEST_F(Inlined, CallersAreJoinedByFunctionAddressOrLine) {
+    const LocationId same_line = location({main}, 10);
+    sample({same_line, in_work}, 1, 50);
+    const Rows rows = sum_up(profile, {}, {.keys = {Key::symbol}, .keep_samples = true});
+    const auto mains = [&](CallKey key) {
+        std::size_t count = 0;
+        const Caller root = stacks_of(profile, rows.rows.front(), CallOrder::caller, key);
+        for (const Caller& each : root.callers)
+            count += function_of(profile, profile.locations[each.place]) == main ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(mains(CallKey::function), 1);
+    EXPECT_EQ(mains(CallKey::source_line), 1);
+    EXPECT_EQ(mains(CallKey::address), 2);
+}
+
 TEST_F(Inlined, AnUnknownLineIsTheSymbolAndTheOffset) {
     profile.functions[work].address = 2;
     const LocationId place = location({work});
