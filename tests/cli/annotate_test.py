@@ -83,6 +83,29 @@ class Annotate(Case):
             self.assertEqual(ours, {address: share for address, share in self.shares(perf).items() if address in ours}, kind)
         self.assert_error(self.annotate("-i", path, "--percent-type", "all"), 125, "--percent-type", "local-period")
 
+    def columns(self, text):
+        """The shares of each instruction, of all events of a group, by address; where one is not 0."""
+        found = {}
+        for shares, address in re.findall(r"^((?:\s+\d+\.\d\d)+)\s*:\s+([0-9a-f]+):", text, re.M):
+            values = [float(share) for share in shares.split()]
+            if any(values):
+                found[int(address, 16)] = values
+        return found
+
+    def test_a_group_has_a_column_for_each_event_as_in_perf(self):
+        path = self.record("-g", events=("-e", "{cpu-clock:u,task-clock:u,page-faults:u}"))
+        perf = self.columns(run("perf", "annotate", "--stdio", "--group", "-i", path, "-s", "hot").stdout.decode(errors="replace"))
+        result = self.annotate("--group", "-i", path, "-s", "hot")
+        ours = self.columns(result.stdout)
+        self.assertGreater(len(ours), 1, result.stderr)
+        self.assertEqual({len(values) for values in ours.values()}, {3})
+        self.assertEqual(ours, perf)
+        rows = json.loads(self.annotate("--group", "--json", "-i", path).stdout)
+        self.assertEqual([row["event"] for row in rows], ["cpu-clock:u"] * len(rows))
+        for row in rows:
+            for i, other in enumerate(row["others"]):
+                self.assertEqual(sum(line["others"][i]["samples"] for line in row["code"]) + other["elsewhere"], other["samples"])
+
     def test_bytes_of_instructions_and_directories_of_sources_are_shown(self):
         path = self.record("-g")
         text = self.annotate("-i", path, "hot", "--asm-raw", "-P").stdout

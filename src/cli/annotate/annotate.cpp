@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct Options {
     ShownParts parts;
     std::string percent_type = "local-period";
     bool no_interpreter = false;
+    bool groups = false;  ///< --group
     FilterOptions filters;
     annotation::SourcePrefix prefix;
 };
@@ -62,20 +64,64 @@ std::string unnamed_dsos(const profile::Profile& profile, annotation::Annotator&
     return text;
 }
 
-/// The functions to show, the hottest first. If the user named a function: those of this name, demangled or as in the
-/// symbol table. Else those with a large enough share of the event.
-std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, profile::EventId event,
-                                            const Options& options, std::uint64_t weight) {
-    std::vector<annotation::HotFunction> functions = annotation::hot_functions(profile, event);
-    const double least = options.percent_limit / 100.0 * static_cast<double>(weight);
-    std::erase_if(functions, [&](const annotation::HotFunction& each) {
-        const profile::Function& function = profile.functions[each.function];
-        if (!options.symbol.empty())
-            return profile.text(function.name) != options.symbol &&
-                   profile.text(function.linkage_name) != options.symbol;
-        return static_cast<double>(each.heat.weight) < least;
-    });
+/// An event with the functions that have samples of it.
+struct EventHeat {
+    profile::EventId event;
+    annotation::Heat heat;  ///< of all functions
+    std::vector<annotation::HotFunction> functions;
+};
+
+/// Whether a function is shown. If the user named one: those of this name, demangled or as in the symbol table. Else
+/// those with a large enough share of the event.
+bool is_chosen(const profile::Profile& profile, const EventHeat& event, const annotation::HotFunction& hot,
+               const Options& options) {
+    const profile::Function& function = profile.functions[hot.function];
+    if (!options.symbol.empty())
+        return profile.text(function.name) == options.symbol || profile.text(function.linkage_name) == options.symbol;
+    return static_cast<double>(hot.heat.weight) >=
+           options.percent_limit / 100.0 * static_cast<double>(event.heat.weight);
+}
+
+/// The events that are shown together: with --group those of a group, else each one alone.
+std::vector<std::vector<EventHeat>> event_groups(const profile::Profile& profile, bool together) {
+    std::vector<std::vector<EventHeat>> groups;
+    for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
+        const auto& leader = profile.events[{i}].leader;
+        const bool follows = together && i > 0 && leader && leader == profile.events[{i - 1}].leader;
+        if (!follows) groups.emplace_back();
+        groups.back().push_back({{i}, heat_of(profile, {i}), annotation::hot_functions(profile, {i})});
+    }
+    return groups;
+}
+
+/// The functions to show, the hottest first: those that are chosen for any event, in the order of the first event.
+std::vector<profile::FunctionId> chosen(const profile::Profile& profile, const std::vector<EventHeat>& group,
+                                        const Options& options) {
+    std::vector<profile::FunctionId> functions;
+    for (const EventHeat& event : group)
+        for (const annotation::HotFunction& each : event.functions)
+            if (is_chosen(profile, event, each, options) &&
+                std::ranges::find(functions, each.function) == functions.end())
+                functions.push_back(each.function);
     return functions;
+}
+
+/// One function with the samples of all events of a group. Error: as of Annotator::annotate().
+Result<AnnotatedEvent> annotate_group(const profile::Profile& profile, const std::vector<EventHeat>& group,
+                                      profile::FunctionId function, annotation::Annotator& annotator) {
+    std::vector<AnnotatedEvent> events;
+    events.reserve(group.size());
+    for (const EventHeat& event : group) {
+        const auto known = std::ranges::find(event.functions, function, &annotation::HotFunction::function);
+        const annotation::Heat heat = known == event.functions.end() ? annotation::Heat{} : known->heat;
+        events.push_back({
+            profile.events[event.event].name, event.heat,
+                TRY(annotator.annotate(profile, event.event, {function, heat}))
+        });
+    }
+    AnnotatedEvent shown = std::move(events.front());
+    shown.others.assign(std::make_move_iterator(events.begin() + 1), std::make_move_iterator(events.end()));
+    return shown;
 }
 
 /// Prints annotations one after the other. A function that cannot be annotated becomes a note; if none can be, the last
@@ -138,14 +184,13 @@ Result<int> annotate(Options options, Output& out) {
     annotation::Annotator annotator{paths,
                                     options.syntax == "intel" ? annotation::Syntax::intel : annotation::Syntax::att};
     Printer printer{options, out, paths.debuginfod};
-    for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
-        const annotation::Heat heat = heat_of(profile, {i});
-        for (const annotation::HotFunction& each : chosen(profile, {i}, options, heat.weight)) {
-            auto annotation = annotator.annotate(profile, {i}, each);
-            if (annotation)
-                printer.print({profile.events[{i}].name, heat, std::move(*annotation)});
+    for (const std::vector<EventHeat>& group : event_groups(profile, options.groups)) {
+        for (const profile::FunctionId each : chosen(profile, group, options)) {
+            const auto shown = annotate_group(profile, group, each, annotator);
+            if (shown)
+                printer.print(*shown);
             else
-                printer.note(annotation.error());
+                printer.note(shown.error());
         }
     }
     if (!options.symbol.empty() && printer.empty())
@@ -172,6 +217,7 @@ VerbAction declare(CLI::App& verb) {
         ->check(CLI::IsMember({"att", "intel"}))
         ->type_name("STYLE");
     verb.add_flag("--source,!--no-source", options->source, "show the source lines (default: on)");
+    verb.add_flag("--group", options->groups, "show the events of a group together, each in a column");
     declare_no_interpreter(verb, options->no_interpreter);
     declare_symbol_options(verb, options->symbols);
     declare_demangle(verb, options->symbols);

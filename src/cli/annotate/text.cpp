@@ -46,8 +46,9 @@ class TextView {
     }
 
     /// Per cent of what the user has chosen.
-    double share(const annotation::Heat& heat) const {
-        const annotation::Heat& whole = parts_.of_event ? shown_.heat : function_.heat;
+    double share(const annotation::Heat& heat) const { return share_of(shown_, heat); }
+    double share_of(const AnnotatedEvent& event, const annotation::Heat& heat) const {
+        const annotation::Heat& whole = parts_.of_event ? event.heat : event.annotation.heat;
         return parts_.of_samples ? per_cent(heat.samples, whole.samples) : per_cent(heat.weight, whole.weight);
     }
     std::string_view file_name(std::string_view path) const {
@@ -55,13 +56,20 @@ class TextView {
     }
 
     void add_head() {
-        add("# {} in {}\n# {} samples of '{}', {:.2f}% of the event; per cent are of the {}{}\n", function_.name,
-            function_.path, function_.heat.samples, shown_.event, per_cent(function_.heat.weight, shown_.heat.weight),
-            parts_.of_event ? "event" : "function", parts_.of_samples ? "'s samples" : "");
-        if (function_.elsewhere.samples > 0)
-            add("# {} samples are at addresses where no instruction begins\n", function_.elsewhere.samples);
+        add("# {} in {}\n", function_.name, function_.path);
+        add_event(shown_);
+        for (const AnnotatedEvent& other : shown_.others) add_event(other);
         if (!function_.has_debug_info && !function_.is_script)
             add("# {} has no DWARF for it, so there is no source\n", function_.path);
+    }
+
+    void add_event(const AnnotatedEvent& event) {
+        const annotation::Annotation& function = event.annotation;
+        add("# {} samples of '{}', {:.2f}% of the event; per cent are of the {}{}\n", function.heat.samples,
+            event.event, per_cent(function.heat.weight, event.heat.weight), parts_.of_event ? "event" : "function",
+            parts_.of_samples ? "'s samples" : "");
+        if (function.elsewhere.samples > 0)
+            add("# {} samples are at addresses where no instruction begins\n", function.elsewhere.samples);
     }
 
     void add_summary() {
@@ -73,35 +81,44 @@ class TextView {
     }
 
     void add_titles() {
-        text_ += "#\n# Percent";
-        if (parts_.samples) add("{:>12}", "Samples");
-        if (parts_.periods) add("{:>14}", "Period");
+        text_ += "#\n# ";
+        for (std::size_t i = 0; i <= shown_.others.size(); ++i) {
+            text_ += i == 0 ? "Percent" : " Percent";
+            if (parts_.samples) add("{:>12}", "Samples");
+            if (parts_.periods) add("{:>14}", "Period");
+        }
         if (function_.is_script)
             text_ += "       Line   Source\n";
         else
             add("    Address   {}Instruction\n", parts_.bytes ? fmt::format("{:<{}}", "Bytes", kBytesWidth) : "");
     }
 
-    /// What the columns before an instruction or a line have.
-    void add_numbers(const Line& line) {
-        add("{:>7.2f} ", share(line.heat));
-        if (parts_.samples) add("{:>11} ", line.heat.samples);
-        if (parts_.periods) add("{:>13} ", line.heat.weight);
+    /// What the columns before an instruction or a line have, of each event.
+    void add_numbers(std::size_t line) {
+        add_heat(shown_, function_.lines[line].heat);
+        for (const AnnotatedEvent& other : shown_.others) add_heat(other, heat_beside(shown_, other, line));
         text_ += ":  ";
+    }
+    void add_heat(const AnnotatedEvent& event, const annotation::Heat& heat) {
+        add("{:>7.2f} ", share_of(event, heat));
+        if (parts_.samples) add("{:>11} ", heat.samples);
+        if (parts_.periods) add("{:>13} ", heat.weight);
     }
 
     void add_script() {
-        for (const Line& each : function_.lines) {
-            add_numbers(each);
+        for (std::size_t i = 0; i < function_.lines.size(); ++i) {
+            const Line& each = function_.lines[i];
+            add_numbers(i);
             add("{:>8}   {}\n", each.line, source_ ? source_->line(each.file, each.line) : "");
         }
     }
 
     void add_code() {
         const Line* before = nullptr;
-        for (const Line& each : function_.lines) {
+        for (std::size_t i = 0; i < function_.lines.size(); ++i) {
+            const Line& each = function_.lines[i];
             add_source(each, before);
-            add_numbers(each);
+            add_numbers(i);
             add("{:>8x}:   {}{}\n", each.instruction.address, bytes_of(each.instruction), each.instruction.text);
             before = &each;
         }
@@ -118,9 +135,12 @@ class TextView {
     void add_source(const Line& line, const Line* before) {
         const bool other_place = !before || before->file != line.file || before->function != line.function;
         if (line.line == 0 || (!other_place && before->line == line.line)) return;
-        if (other_place) add("{:>9}  {} ({}):\n", ":", line.function, file_name(line.file));
-        if (source_) add("{:>9}  {:<5}{}\n", ":", line.line, source_->line(line.file, line.line));
+        if (other_place) add("{:>{}}  {} ({}):\n", ":", width(), line.function, file_name(line.file));
+        if (source_) add("{:>{}}  {:<5}{}\n", ":", width(), line.line, source_->line(line.file, line.line));
     }
+
+    /// Of the first column and the colon after it; of a group of the columns of all events.
+    std::size_t width() const { return 9 + 8 * shown_.others.size(); }
 
     static constexpr std::size_t kBytesWidth = 24;  // of eight bytes; few instructions have more
 
@@ -132,6 +152,14 @@ class TextView {
 };
 
 }  // namespace
+
+annotation::Heat heat_beside(const AnnotatedEvent& leader, const AnnotatedEvent& other, std::size_t line) {
+    const std::vector<Line>& lines = other.annotation.lines;
+    if (!leader.annotation.is_script) return line < lines.size() ? lines[line].heat : annotation::Heat{};
+    const std::uint32_t number = leader.annotation.lines[line].line;
+    const auto same = std::ranges::find(lines, number, &Line::line);
+    return same == lines.end() ? annotation::Heat{} : same->heat;
+}
 
 std::vector<HotLine> hot_lines(const annotation::Annotation& annotation) {
     std::map<std::pair<std::string_view, std::uint32_t>, annotation::Heat> sums;
