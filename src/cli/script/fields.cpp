@@ -39,6 +39,7 @@ constexpr std::array kNeededBits{
     NeededBits{Field::ins_lat, abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"), "record with -W"},
     NeededBits{Field::brstack, abi::sample("PERF_SAMPLE_BRANCH_STACK"), "record with -b"},
     NeededBits{Field::brstacksym, abi::sample("PERF_SAMPLE_BRANCH_STACK"), "record with -b"},
+    NeededBits{Field::brstackoff, abi::sample("PERF_SAMPLE_BRANCH_STACK"), "record with -b"},
     NeededBits{Field::phys_addr, abi::sample("PERF_SAMPLE_PHYS_ADDR"), "record with --phys-data"},
     NeededBits{Field::data_page_size, abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE"), "record with --data-page-size"},
     NeededBits{Field::code_page_size, abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE"), "record with --code-page-size"},
@@ -48,7 +49,7 @@ constexpr std::array kNeededBits{
 };
 
 /// Fields of perf 6.1 that are not printed.
-constexpr std::array<std::string_view, 4> kUnserved{"brstackoff", "brstackinsn", "brstackinsnlen", "callindent"};
+constexpr std::array<std::string_view, 2> kUnserved{"brstackinsn", "brstackinsnlen"};
 
 Error unknown_field(std::string_view name) {
     std::string known;

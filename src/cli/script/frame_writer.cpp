@@ -54,7 +54,8 @@ FramePlace FrameWriter::place(std::uint64_t address, analysis::SpaceId space) {
     if (!found.dso) found = place_of({address, space, RawFrame::kernel, false, false}, true);
     std::string name = name_of(found);
     if (found.symbol) fmt::format_to(std::back_inserter(name), "+0x{:x}", found.address - found.symbol->start);
-    return {std::move(name), found.dso ? found.dso->path() : "[unknown]"};
+    const bool in_file = found.dso && !found.dso->is_kernel();
+    return {std::move(name), found.dso ? found.dso->path() : "[unknown]", in_file ? found.offset : address};
 }
 
 symbols::Bytes FrameWriter::instruction(const FrameKey& key) {

@@ -23,6 +23,7 @@ namespace anyperf::cli {
 struct FramePlace {
     std::string name;
     std::string file;
+    std::uint64_t offset = 0;  ///< in the file; without one, and in the kernel, the address
 };
 
 /// Frames are named while the records are read, with the maps of that moment. A process that replaces a map gets a new

@@ -159,7 +159,8 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
     if (fields.has(Field::weight)) fmt::format_to(out, "{:>16}", sample.weight);
     if (fields.has(Field::ins_lat)) fmt::format_to(out, "{:>16}", sample.instruction_latency);
     // Without an address of its own the file may be that of the branches.
-    const bool of_branches = fields.has(Field::brstack) || fields.has(Field::brstacksym);
+    const bool of_branches =
+        fields.has(Field::brstack) || fields.has(Field::brstacksym) || fields.has(Field::brstackoff);
     if (fields.has(Field::ip) || fields.has(Field::sym) || (fields.has(Field::dso) && !of_branches)) {
         const analysis::SpaceId space = task_space_;
         if (has_chain(event)) {
@@ -173,7 +174,7 @@ void ScriptPrinter::sample(const perfdata::Sample& recorded, std::size_t event) 
         }
     }
     if (fields.has(Field::iregs) || fields.has(Field::uregs)) print_registers(sample, event, fields);
-    for (const Field form : {Field::brstack, Field::brstacksym})
+    for (const Field form : {Field::brstack, Field::brstacksym, Field::brstackoff})
         if (fields.has(form)) print_branches(recorded, fields, form);
     if (fields.has(Field::insn) || fields.has(Field::insnlen)) print_instruction(recorded, fields);
     if (fields.has(Field::phys_addr)) fmt::format_to(out, "{:>16x}", sample.physical_address);
@@ -422,7 +423,8 @@ void ScriptPrinter::print_branches(const perfdata::Sample& sample, const Fields&
             if (form == Field::brstacksym)
                 text += place.name;
             else
-                fmt::format_to(std::back_inserter(text), "{}0x{:x}", is_source ? " " : "", address);
+                fmt::format_to(std::back_inserter(text), "{}0x{:x}", is_source ? " " : "",
+                               form == Field::brstackoff ? place.offset : address);
             if (fields.has(Field::dso)) fmt::format_to(std::back_inserter(text), "({})", place.file);
         },
         buffer_);
