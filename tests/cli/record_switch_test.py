@@ -107,6 +107,24 @@ class Switch(Recorder):
             self.assert_hot(path, least=0.7)
             self.assert_perf_agrees(path, may_lose=True)
 
+    def test_an_event_begins_a_file_and_is_not_recorded(self):
+        script = f"{self.program} 0.2s; ls /proc/self > /dev/null; {self.program} 0.2s"
+        for words in (("--virtual", "-e", "instructions:u", "-c", "20000", "--switch-output-event", "syscalls:sys_enter_getdents64"),
+                      (*CLOCK, "--switch-output-event", "syscalls:sys_enter_getdents64")):
+            for path in self.files():
+                os.remove(path)
+            notes = self.record(*words, command=["sh", "-c", script])
+            files = self.files()
+            self.assertGreaterEqual(len(files), 2, notes)
+            self.assertLess(max(self.times(files[0])), min(self.times(files[-1])))
+            for path in (files[0], files[-1]):
+                rows = json.loads(report("-i", path, "--json").stdout)
+                self.assertFalse([row for row in rows if "getdents" in row["event"]])
+                self.assert_perf_agrees(path, may_lose=True)
+        refused = run(ANYPERF, "record", "--virtual", "--switch-output-event", "cycles", "-o", self.path, "--", "true")
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn(b"give it a period: cycles/period=1000000/", refused.stderr)
+
     def test_a_command_of_the_control_writes_what_the_rings_have(self):
         commands, answers = self.file("commands"), self.file("answers")
         os.mkfifo(commands)

@@ -48,7 +48,6 @@ constexpr std::array kRows{
     Row{"report script", "--switch-on --switch-off", "samples are chosen by their times, not by events", "use --time"},
     Row{"record", "-S --snapshot --aux-sample --kcore", "hardware traces are not recorded", ""},
     // Annotated code.
-    Row{"annotate", "--group", "each event has its own annotation", ""},
     Row{"report", "--branch-history", "branches are not joined with call chains", "use -b"},
     // What has changed.
     Row{"diff", "--cycles-hist --stream", "branches are not compared", "use report -b for each recording"},
@@ -74,7 +73,6 @@ constexpr std::array kRows{
     Row{"record", "--group", "an option of the first perfs", "write -e '{a,b}'"},
     Row{"record", "--debuginfod", "names are looked up when the recording is read", "give it to report"},
     Row{"record", "--running-time", "samples of groups have no times", "use anyperf stat"},
-    Row{"record", "--switch-output-event", "the recorder does nothing of the kind", "use --switch-output=signal"},
 };
 
 bool has_word(std::string_view words, std::string_view word) {

@@ -160,10 +160,12 @@ Result<void> parse_sizes(Options& options) {
     return {};
 }
 
-/// --switch-output and --overwrite. With --overwrite the recorder reads samples long after their stacks were copied. By
-/// then it no longer knows the maps of that time, so it cannot unwind the stacks, and the file gets them.
+/// --switch-output, by itself or for --switch-output-event, and --overwrite. With --overwrite the recorder reads
+/// samples long after their stacks were copied. By then it no longer knows the maps of that time, so it cannot unwind
+/// the stacks, and the file gets them.
 Result<void> parse_switching(Options& options) {
     if (!options.switch_output.empty()) options.switch_mode = TRY(parse_switch_mode(options.switch_output));
+    if (!options.switch_at_events.empty() && options.switch_output.empty()) options.switch_mode.on_signal = true;
     if (options.switch_mode.switches() && options.to_pipe())
         return std::unexpected(bad_option("--switch-output", "standard output is one stream", "give a file with -o"));
     if (options.timestamp_file && options.to_pipe())
@@ -414,6 +416,8 @@ void declare_options(CLI::App& verb, Options& options) {
         "keep the newest samples in the rings only, and write them at the end, or when the output is switched");
     verb.add_flag("--switch-output{signal}", options.switch_output,
                   "go on in another file: at SIGUSR2; =SIZE (100M): at that size; =TIME (30s, 5m, 2h, 1d): after it");
+    make_repeatable(verb.add_option("--switch-output-event", options.switch_at_events,
+                                    "EVENTS: go on in another file when one of them happens; they are not recorded"));
     verb.add_option("--switch-max-files", options.most_files, "N: of --switch-output: keep the last N files")
         ->type_name("");
     verb.add_flag("--timestamp-filename", options.timestamp_file, "add the time at the end to the file's name");

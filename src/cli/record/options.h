@@ -39,16 +39,17 @@ struct Options {
     std::string user_registers, interrupt_registers;  ///< --user-regs, --intr-regs: names; "all"
     unsigned realtime_priority = 0;                   ///< -r; 0: the recorder keeps its own
     std::string output = "perf.data";
-    std::uint64_t period = 0;     ///< 0: by frequency
-    std::int64_t delay_ms = 0;    ///< kDelayForever: until --control or the program enables
-    std::string control;          ///< --control: see control_channel.h
-    std::string switch_output;    ///< --switch-output: see output_files.h; empty: one file
-    std::size_t most_files = 0;   ///< --switch-max-files; 0: all
-    bool timestamp_file = false;  ///< --timestamp-filename
-    std::string threads;          ///< --threads: see recording/drain_threads.h; empty: one thread empties all rings
-    bool off_cpu = false;         ///< --off-cpu
-    bool overwrite = false;       ///< --overwrite
-    int compression_level = 1;    ///< from `level`
+    std::uint64_t period = 0;                   ///< 0: by frequency
+    std::int64_t delay_ms = 0;                  ///< kDelayForever: until --control or the program enables
+    std::string control;                        ///< --control: see control_channel.h
+    std::string switch_output;                  ///< --switch-output: see output_files.h; empty: one file
+    std::vector<std::string> switch_at_events;  ///< --switch-output-event
+    std::size_t most_files = 0;                 ///< --switch-max-files; 0: all
+    bool timestamp_file = false;                ///< --timestamp-filename
+    std::string threads;        ///< --threads: see recording/drain_threads.h; empty: one thread empties all rings
+    bool off_cpu = false;       ///< --off-cpu
+    bool overwrite = false;     ///< --overwrite
+    int compression_level = 1;  ///< from `level`
     bool system_wide = false;
     bool frame_pointers = false;  ///< -g
     bool any_branch = false;      ///< -b

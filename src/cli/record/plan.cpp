@@ -32,9 +32,9 @@ void restrict_levels(const Options& options, std::vector<events::EventGroup>& gr
         for (auto& event : group.events) event.attr.flags |= without;
 }
 
-/// The events of -e, and for each group the filter.
+/// The events of -e, for each group the filter, and the events of --switch-output-event.
 struct Parsed {
-    std::vector<events::EventGroup> groups;
+    std::vector<events::EventGroup> groups, switch_groups;
     std::vector<std::string> filters;
 };
 
@@ -51,11 +51,15 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
         }
     }
     restrict_levels(options, parsed.groups);
+    for (const std::string& text : options.switch_at_events)
+        for (auto& group : TRY(events::parse(machine, text, events::CatalogScope::this_machine)))
+            parsed.switch_groups.push_back(std::move(group));
     return parsed;
 }
 
 void use(Plan& plan, Parsed parsed) {
     plan.groups = std::move(parsed.groups);
+    plan.switch_groups = std::move(parsed.switch_groups);
     plan.filters = std::move(parsed.filters);
 }
 
@@ -80,8 +84,9 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
     if (plan.exact) return plan;
     use(plan,
         TRY(plan.hosted->read_events([&](const events::Machine& machine) { return parse_events(options, machine); })));
-    for (auto& group : plan.groups)
-        for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
+    for (auto* const groups : {&plan.groups, &plan.switch_groups})
+        for (auto& group : *groups)
+            for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
     return plan;
 }
 

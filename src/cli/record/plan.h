@@ -12,11 +12,12 @@
 namespace anyperf::cli::record {
 
 struct Plan {
-    std::unique_ptr<HostedRun> hosted;       ///< null: the kernel records
-    bool exact = false;                      ///< exact counts instead of samples; only with `hosted`
-    std::vector<events::EventGroup> groups;  ///< none if `exact`
-    std::vector<std::string> filters;        ///< of each group's tracepoints; empty: all
-    std::vector<std::string> notes;          ///< for the user: choices that the options did not make
+    std::unique_ptr<HostedRun> hosted;              ///< null: the kernel records
+    bool exact = false;                             ///< exact counts instead of samples; only with `hosted`
+    std::vector<events::EventGroup> groups;         ///< none if `exact`
+    std::vector<events::EventGroup> switch_groups;  ///< of --switch-output-event
+    std::vector<std::string> filters;               ///< of each group's tracepoints; empty: all
+    std::vector<std::string> notes;                 ///< for the user: choices that the options did not make
 };
 
 /// Chooses as `stat` does. The virtual PMU records if the user wants it, if only the presented machine knows the

@@ -37,6 +37,7 @@
 #include "abi/describe.h"
 #include "cli/command/control_channel.h"
 #include "cli/record/hosted_rings.h"
+#include "cli/record/switch_events.h"
 #include "cli/record/targets.h"
 #include "perfdata/sample_layout.h"
 #include "perfdata/writer/byte_writer.h"
@@ -140,6 +141,7 @@ class Session {
     std::optional<perfdata::FileWriter> writer_;
     std::optional<Command> command_;
     std::optional<recording::OpenSet> events_;
+    std::optional<SwitchEvents> switch_events_;         ///< with --switch-output-event
     std::optional<recording::UnwoundSamples> unwound_;  // if the file gets callers in place of copied stacks
     std::optional<recording::OffCpuTimes> off_cpu_;     // with --off-cpu
     std::optional<recording::Drain> drain_;
@@ -173,6 +175,9 @@ Result<void> Session::begin() {
     if (options_.realtime_priority != 0) TRY(take_priority());
     raise_descriptor_limit();
     auto request = TRY(targets_.request(command_ ? command_->pid() : -1));
+    if (!plan_.switch_groups.empty())
+        switch_events_.emplace(
+            TRY(SwitchEvents::open(*rings_, request, plan_.switch_groups, options_.sampling.enable_on_exec)));
     events_.emplace(TRY(recording::OpenSet::open(*rings_, std::move(request))));
     for (const auto& text : events_->notes()) note(text);
     if (options_.verbose) note_events();
@@ -403,6 +408,7 @@ Result<void> Session::wait() {
         }
         if (control_) handle_commands();
         drain();
+        if (switch_events_ && switch_events_->take_happened()) switch_wanted_ = true;
         if (handle_signals()) break;
         if (is_time_to_switch()) switch_file();
     }
