@@ -65,7 +65,6 @@ class StackWriter {
         const std::vector<const Caller*> shown = shown_of(root, whole_of(root));
         // A single way has no share of its own: the row has it.
         if (shown.size() == 1 && shown.front()->weight == root.weight) {
-            forks = shown.front();
             add_trunk(run_of(*shown.front()), skip_own, head);
             forks = run_of(*shown.front()).back();
         }
