@@ -371,11 +371,12 @@ Result<int> dump(const Options& options, Output& out) {
 Result<int> report_blocks(const Options& options, Output& out) {
     const symbols::SymbolPaths paths = TRY(symbol_paths(options.symbols, out));
     perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
-    BlockOptions blocks {
-        .filters = TRY(filters_of(options.filters))
-        , .percent_limit = options.percent_limit.value_or(0.0), .whole_source_paths = options.whole_source_paths,
-            .titles = !options.quiet, .separator = options.separator
-    };
+    BlockOptions blocks;
+    blocks.filters = TRY(filters_of(options.filters));
+    blocks.percent_limit = options.percent_limit.value_or(0.0);
+    blocks.whole_source_paths = options.whole_source_paths;
+    blocks.titles = !options.quiet;
+    blocks.separator = options.separator;
     TRY(blocks.filters.time.resolve(reader.facts().first_ns, reader.facts().last_ns));
     TRY(print_blocks(reader, paths, blocks, out));
     return 0;

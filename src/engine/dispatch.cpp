@@ -19,6 +19,7 @@
 #include "engine/instrumentation/open_calls.h"
 #include "engine/log.h"
 #include "engine/memory/page_faults.h"
+#include "engine/modelling/full_buffer.h"
 #include "engine/modelling/modelling.h"
 #include "engine/presented_cpu.h"
 #include "engine/syscalls/table.h"
@@ -529,27 +530,6 @@ void on_step(Thread& thread, const BlockExit& block_exit) {
     const bool enough = turns::refill_steps(thread, block_exit.step_lane, block_exit.steps);
     if (!block_exit.is_inside) turns::make_step(thread);
     go_to(thread, block_exit.target, enough || !block_exit.is_inside ? std::uint16_t{0} : kPathLeg);
-}
-
-/// Whether the models are to be fed and nothing else: then a thread that has left because its buffer of records was
-/// full goes on at the prologue, within the cache. Every so often it takes the way of other exits, to
-/// choose_recording().
-bool only_feeds(const Thread& thread) {
-    constexpr std::uint64_t kDrains = 32;
-    const Engine& engine = *thread.engine;
-    const std::uint64_t drained = engine.modelling.repeats.recorded / RecordStream::kWords;
-    return drained % kDrains != 0 && !engine.counting.budgeted && engine.turns == nullptr && !engine.exact.on() &&
-           !thread.exit_requested && thread.page.faults_are_counted == 0 && thread.single_step == SingleStep::no &&
-           thread.trapped_pc == 0 && !is_on_path(thread) && !thread.traps_each;
-}
-
-/// After an exit for the budget or for records. True: the models were fed, and rip and next_host are set.
-bool feed_full_buffer(Thread& thread) {
-    const bool is_full = static_cast<std::uint32_t>(thread.records.next_top) == x86_64::kMayGoOn;
-    thread.records.next_top = 0;
-    if (!is_full || !only_feeds(thread)) return false;
-    feed_models(thread, thread.registers.rip);
-    return true;
 }
 
 void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {

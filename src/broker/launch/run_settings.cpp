@@ -12,8 +12,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "broker/launch/code_store.h"
 #include "broker/launch/host_leaves.h"
@@ -83,28 +85,30 @@ Result<std::uint32_t> traces_from() {
                            "give 1 for a trace of each block that runs again, or never");
 }
 
-/// ANYPERF_ENGINE_CHECKS, for tests: the value of RunHeader::checks.
-Result<std::uint32_t> checks() {
-    const char* const wish = std::getenv("ANYPERF_ENGINE_CHECKS");
+/// The value that a variable for tests names with one of these words; 0 if it is not set.
+Result<std::uint32_t> value_of_word(const char* variable,
+                                    std::initializer_list<std::pair<std::string_view, std::uint32_t>> words,
+                                    const char* is_not, const char* fix) {
+    const char* const wish = std::getenv(variable);
     if (wish == nullptr) return 0;
-    const std::string_view text{wish};
-    if (text == "always" || text == "never") return text == "always" ? run::kChecksAlways : run::kChecksNever;
-    return std::unexpected(Error{"cannot start the engine",
-                                 "ANYPERF_ENGINE_CHECKS=" + std::string{text} + " is neither always nor never",
-                                 "give one of them"});
+    for (const auto& [word, value] : words)
+        if (word == wish) return value;
+    return std::unexpected(
+        Error{"cannot start the engine", std::string{variable} + "=" + std::string{wish} + is_not, fix});
 }
 
-/// ANYPERF_ENGINE_PAGES, for tests: the value of RunHeader::pages.
+/// The value of RunHeader::checks.
+Result<std::uint32_t> checks() {
+    return value_of_word("ANYPERF_ENGINE_CHECKS", {{"always", run::kChecksAlways}, {"never", run::kChecksNever}},
+                         " is neither always nor never", "give one of them");
+}
+
+/// The value of RunHeader::pages.
 Result<std::uint32_t> pages() {
-    const char* const wish = std::getenv("ANYPERF_ENGINE_PAGES");
-    if (wish == nullptr) return 0;
-    const std::string_view text{wish};
-    if (text == "looked-up") return run::kPagesLookedUp;
-    if (text == "by-lines") return run::kPagesByLines;
-    if (text == "in-turns") return run::kPagesInTurns;
-    return std::unexpected(Error{"cannot start the engine",
-                                 "ANYPERF_ENGINE_PAGES=" + std::string{text} + " is none of the ways to find pages",
-                                 "give looked-up, by-lines or in-turns"});
+    return value_of_word(
+        "ANYPERF_ENGINE_PAGES",
+        {{"looked-up", run::kPagesLookedUp}, {"by-lines", run::kPagesByLines}, {"in-turns", run::kPagesInTurns}},
+        " is none of the ways to find pages", "give looked-up, by-lines or in-turns");
 }
 
 /// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.

@@ -114,10 +114,8 @@ Result<AnnotatedEvent> annotate_group(const profile::Profile& profile, const std
     for (const EventHeat& event : group) {
         const auto known = std::ranges::find(event.functions, function, &annotation::HotFunction::function);
         const annotation::Heat heat = known == event.functions.end() ? annotation::Heat{} : known->heat;
-        events.push_back({
-            profile.events[event.event].name, event.heat,
-                TRY(annotator.annotate(profile, event.event, {function, heat}))
-        });
+        auto annotation = TRY(annotator.annotate(profile, event.event, {function, heat}));
+        events.push_back({profile.events[event.event].name, event.heat, std::move(annotation)});
     }
     AnnotatedEvent shown = std::move(events.front());
     shown.others.assign(std::make_move_iterator(events.begin() + 1), std::make_move_iterator(events.end()));

@@ -38,9 +38,8 @@ Result<SwitchEvents> SwitchEvents::open(recording::RingSource& rings, recording:
     like.ring_bytes = kRing;
     like.ring_bytes_are_wanted = true;
     like.watermark_share = 0;
-    SwitchEvents opened {
-        TRY(recording::OpenSet::open(rings, std::move(like)))
-    };
+    auto events = TRY(recording::OpenSet::open(rings, std::move(like)));
+    SwitchEvents opened{std::move(events)};
     if (!on_exec) opened.events_.enable();
     return opened;
 }

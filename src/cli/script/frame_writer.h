@@ -63,7 +63,8 @@ class FrameWriter {
     /// An address without a frame's text: that of a branch.
     FramePlace place(std::uint64_t address, analysis::SpaceId space);
 
-    /// The bytes of the instruction at the address, from the file; empty if there is none, or if the code is not x86.
+    /// The bytes of the instruction at the frame's address, read from its file. Empty if the address belongs to no
+    /// file, or if the file has no x86 code.
     symbols::Bytes instruction(const FrameKey& key);
 
   private:
