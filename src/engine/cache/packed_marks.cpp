@@ -80,30 +80,6 @@ Mark MarkReader::next() {
     return last();
 }
 
-// As MarkReader reads them. Each block that is loaded has its marks checked, so no Mark is made here.
-bool are_valid_marks(std::span<const std::uint8_t> packed, std::size_t count, std::size_t host_bytes) {
-    const std::uint8_t* at = packed.data();
-    const std::uint8_t* const end = at + packed.size();
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (at == end) return false;
-        const std::uint8_t first = *at++;
-        const std::size_t more = (first & kWhole) != 0 ? kHalf : (first & kDistance) != 0 ? 1 : 0;
-        if (static_cast<std::size_t>(end - at) < more) return false;
-        std::uint16_t host = static_cast<std::uint16_t>(expected + (more == 1 ? *at : 0));
-        if (more == kHalf) __builtin_memcpy(&host, at, sizeof host);
-        if (host > host_bytes) return false;
-        at += more;
-        if ((first & kCounted) != 0) {
-            while (at != end && (*at & kMore) != 0) ++at;
-            if (at == end) return false;
-            ++at;
-        }
-        expected = std::size_t{host} + (first & kLength);
-    }
-    return at == end;
-}
-
 Mark mark_at(const Block& block, std::size_t index) {
     MarkReader reader{block};
     for (std::size_t i = 0; i < index; ++i) reader.next();

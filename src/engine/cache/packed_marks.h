@@ -46,9 +46,6 @@ class MarkReader {
     std::uint64_t mark_ = std::bit_cast<std::uint64_t>(Mark{});
 };
 
-/// Whether bytes that may be damaged are `count` marks, whose code is in the first `host_bytes` of a block.
-bool are_valid_marks(std::span<const std::uint8_t> packed, std::size_t count, std::size_t host_bytes);
-
 /// One mark of a block. For many of them use a MarkReader or Marks.
 Mark mark_at(const Block& block, std::size_t index);
 

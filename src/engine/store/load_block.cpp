@@ -29,6 +29,37 @@ void put_relative(std::uint8_t* at, const std::uint8_t* target) {
     put32(at, static_cast<std::uint32_t>(target - (at + 4)));
 }
 
+/// What a relocation of one kind writes is a sum: the base of the kind, which depends on the block and the process,
+/// `factor` times the relocation's value, and minus the address of the next instruction if it is relative. So one loop
+/// does for all kinds, without a branch by kind: they are in no order that a CPU would predict.
+struct RelocationRule {
+    std::uint64_t relative = 0;  ///< all bits set: it is; or none
+    std::uint64_t factor = 1;
+    // The sum is out of reach if (sum + bias) has one of the bits `beyond`.
+    std::uint64_t bias = 0;
+    std::uint64_t beyond = 0;
+};
+
+constexpr std::size_t kKinds = static_cast<std::size_t>(RelocationKind::count);
+template <class T>
+using ByKind = std::array<T, kKinds>;
+
+constexpr std::size_t index_of(RelocationKind kind) {
+    return static_cast<std::size_t>(kind);
+}
+
+constexpr ByKind<RelocationRule> rules() {
+    constexpr std::uint64_t kAll = ~std::uint64_t{0};
+    constexpr std::uint64_t kSign = std::uint64_t{1} << 31;
+    ByKind<RelocationRule> rule;
+    for (const RelocationKind kind : {RelocationKind::to_cold, RelocationKind::to_exit_jump, RelocationKind::to_code})
+        rule[index_of(kind)] = {.relative = kAll, .bias = kSign, .beyond = kAll << 32};
+    rule[index_of(RelocationKind::to_exit_jump)].factor = x86_64::kExitJumpBytes;
+    rule[index_of(RelocationKind::address32)].beyond = kAll << 31;
+    return rule;
+}
+constexpr ByKind<RelocationRule> kRules = rules();
+
 /// The first address from `at` on that has this remainder modulo 8. What is passed over is never executed.
 std::uint8_t* aligned(std::uint8_t* at, unsigned alignment) {
     return at + ((alignment - address_of(at)) & 7u);
@@ -53,141 +84,180 @@ class Loading {
         if (!take_words(tuples) || !take_records() || !put_entries(entries)) return nullptr;
         cold_ = aligned(cold_, stored_.cold_alignment());
         __builtin_memcpy(hot_, stored_.hot, stored_.head.hot_bytes);
-        fill_block();
-        put_exits();
-        for (std::size_t i = 0; i < stored_.head.relocations; ++i)
-            if (!relocate(stored_.relocations[i])) return nullptr;
+        if (!put_exits() || !relocate()) return nullptr;
+        put_block();
+        prefetch_next();
         arena_.commit(id_, hot_ + stored_.head.hot_bytes, cold_ + stored_.head.cold_bytes);
-        return block_;
+        return &cache_.blocks[id_];
     }
 
   private:
     /// The words of this process for what the block's segments count.
     bool take_words(x86_64::TupleTable& tuples) {
         for (std::size_t i = 0; i < stored_.head.tuples; ++i) {
+            for (const std::uint8_t amount : stored_.tuples[i].amount)
+                if (amount > run::kLargestAmount) return false;
             const x86_64::Additions additions = tuples.additions_of(stored_.tuples[i]);
             if (additions.count != 1 || additions.part[0].amount != 1) return false;
-            word_[i] = additions.part[0].word;
+            word_[i] = static_cast<std::uint32_t>(x86_64::word_offset(additions.part[0].word));
         }
         return true;
     }
 
     bool take_records() {
-        if (!has_valid_marks(stored_)) return false;
+        if (stored_.head.mark_bytes <= stored_.head.instructions) return false;
         const std::uint32_t marks = cache_.marks.allocate(stored_.head.mark_bytes);
         id_ = cache_.blocks.allocate();
         if (stored_.head.exits != 0) first_exit_ = cache_.exits.allocate(stored_.head.exits);
         if (marks == 0 || id_ == 0 || (stored_.head.exits != 0 && first_exit_ == 0)) return false;
-        block_ = &cache_.blocks[id_];
-        *block_ = {};
-        __builtin_memcpy(&cache_.marks[marks], stored_.marks, stored_.head.mark_bytes);
-        block_->marks = &cache_.marks[marks];
+        marks_ = &cache_.marks[marks];
+        __builtin_memcpy(marks_, stored_.marks, stored_.head.mark_bytes);
         return true;
     }
 
     /// What precedes a block (Translation::emit_block) falls through to it. The block has an alignment of its own: a
     /// nop is before it, or before the code that charges a step.
     bool put_entries(Entries entries) {
-        const bool follows_call = cache_.charges_steps && x86_64::follows_call(pc_);
-        const bool steps = cache_.charges_steps && (entries.step || (entries.indirect && !follows_call));
-        block_->follows_call = follows_call ? 1 : 0;
+        follows_call_ = cache_.charges_steps && x86_64::follows_call(pc_);
+        const bool steps = cache_.charges_steps && (entries.step || (entries.indirect && !follows_call_));
         Emitter code{hot_, hot_ + kIndirectEntryRoom};
         Emitter rest{cold_, cold_ + kIndirectEntryRoom};
-        if (entries.indirect && !(steps && follows_call)) {
-            block_->indirect_entry = cache_.new_indirect_entry(pc_);
-            if (block_->indirect_entry == 0) return false;
-            x86_64::emit_indirect_entry(cache_, block_->indirect_entry, code, rest);
+        if (entries.indirect && !(steps && follows_call_)) {
+            indirect_entry_ = cache_.new_indirect_entry(pc_);
+            if (indirect_entry_ == 0) return false;
+            x86_64::emit_indirect_entry(cache_, indirect_entry_, code, rest);
         }
         const bool flags_dead = steps && x86_64::flags_are_dead(cache_.executable, pc_, x86_64::kFlagDepth);
-        const std::size_t step_bytes = !steps ? 0 : flags_dead ? kStepBytes : kLongStepBytes;
-        const std::uint8_t* const end = code.at() + step_bytes;
+        step_bytes_ = !steps ? 0 : flags_dead ? kStepBytes : kLongStepBytes;
+        const std::uint8_t* const end = code.at() + step_bytes_;
         const auto gap = static_cast<std::size_t>((stored_.hot_alignment() - address_of(end)) & 7u);
         if (gap != 0) code.nop(gap);
-        block_->has_step_entry = steps ? 1 : 0;
-        block_->long_step_entry = steps && !flags_dead ? 1 : 0;
         if (steps) x86_64::emit_step_charge(code, rest, arena_, id_, 1, flags_dead);
         hot_ = code.at();
         cold_ = rest.at();
         return true;
     }
 
-    void fill_block() {
+    void put_block() const {
         const StoredBlockHead& head = stored_.head;
-        block_->pc = pc_;
-        block_->host = hot_;
-        block_->host_bytes = head.hot_bytes;
-        block_->guest_bytes = head.guest_bytes & kMostGuestBytes;
-        block_->instructions = head.instructions;
-        block_->exits = head.exits;
-        block_->first_exit = first_exit_;
-        block_->counted = stored_.counted() ? classes_ : 0;
-        block_->lane = head.lane & 7u;
-        block_->counts_executions = stored_.counts_executions();
-        block_->budgeted = head.flags & StoredBlockHead::kBudgeted;
+        cache_.blocks[id_] = {
+            .pc = pc_,
+            .host = hot_,
+            .marks = marks_,
+            .host_bytes = head.hot_bytes,
+            .guest_bytes = static_cast<std::uint16_t>(head.guest_bytes & kMostGuestBytes),
+            .follows_call = follows_call_,
+            .has_step_entry = step_bytes_ != 0,
+            .long_step_entry = step_bytes_ == kLongStepBytes,
+            .instructions = head.instructions,
+            .exits = head.exits,
+            .first_exit = first_exit_,
+            .indirect_entry = indirect_entry_,
+            .counted = stored_.counted() ? classes_ : 0,
+            .lane = static_cast<std::uint8_t>(head.lane & 7u),
+            .counts_executions = stored_.counts_executions(),
+            .budgeted = stored_.budgeted(),
+        };
     }
 
-    /// Writes the exits and the cold code, of which the record has what is between the stubs.
-    void put_exits() {
+    /// The memory of the next block is new, so it is in no cache of the CPU.
+    void prefetch_next() const {
+        constexpr std::size_t kAhead = 256;
+        __builtin_prefetch(hot_ + stored_.head.hot_bytes + kAhead, 1);
+        __builtin_prefetch(cold_ + stored_.head.cold_bytes + kAhead, 1);
+        __builtin_prefetch(&cache_.blocks[id_] + 4, 1);
+        __builtin_prefetch(&cache_.exits[first_exit_] + 12, 1);
+    }
+
+    /// Writes the exits and the cold code, of which the record has what is between the stubs. False if a place is not
+    /// in the block, or the stubs do not follow each other.
+    bool put_exits() {
+        const StoredBlockHead& head = stored_.head;
+        const std::uint8_t* const jump = x86_64::exit_jump_of(arena_, ExitReason::unlinked_exit);
         const std::uint8_t* rest = stored_.cold;
+        const std::uint8_t* const rest_end = rest + stored_.cold_rest();
         std::size_t done = 0;  // bytes of cold code
-        for (std::size_t i = 0; i < stored_.head.exits; ++i) {
+        for (std::size_t i = 0; i < head.exits; ++i) {
             const StoredExit stored = stored_.exits[i];
             const ExitId id = first_exit_ + static_cast<ExitId>(i);
-            put_exit(stored, cache_.exits[id]);
+            cache_.exits[id] = exit_of(stored);
             if (stored.operand == 0) continue;
             const std::size_t before = stored.stub - done;
+            if (!has_place(stored.operand) || stored.stub < done ||
+                before > static_cast<std::size_t>(rest_end - rest) ||
+                stored.stub + x86_64::kExitToEngineBytes > head.cold_bytes)
+                return false;
             if (before != 0) __builtin_memcpy(cold_ + done, rest, before);
             rest += before;
-            Emitter stub{cold_ + stored.stub, cold_ + stored.stub + x86_64::kExitToEngineBytes};
-            x86_64::emit_exit_to_engine(stub, arena_, ExitReason::unlinked_exit, id);
+            std::uint8_t* const stub = cold_ + stored.stub;
+            x86_64::write_exit_to_engine(stub, jump, id);
+            put_relative(hot_ + stored.operand, stub);
             done = stored.stub + x86_64::kExitToEngineBytes;
         }
-        if (done != stored_.head.cold_bytes) __builtin_memcpy(cold_ + done, rest, stored_.head.cold_bytes - done);
+        const auto left = static_cast<std::size_t>(rest_end - rest);
+        if (head.cold_bytes - done != left) return false;
+        if (left != 0) __builtin_memcpy(cold_ + done, rest, left);
+        return true;
     }
 
-    void put_exit(const StoredExit& stored, Exit& exit) {
-        exit = {};
-        exit.from = id_ & (Cache::kMaximumBlocks - 1);
-        exit.set_target(pc_ + static_cast<std::uint64_t>(std::int64_t{stored.target}));
-        exit.control_number = stored.control;
-        exit.steps = stored.steps;
-        exit.length = stored.length & 15u;
-        if (stored.operand == 0) return;
-        std::uint8_t* const operand = hot_ + stored.operand;
-        const std::uint8_t* const stub = cold_ + stored.stub;
-        exit.operand = stored.operand;
-        exit.stub = static_cast<std::int32_t>(stub - operand);
-        put_relative(operand, stub);
+    /// Whether the block has room for an operand there. link() patches it by one store, so it must not cross a multiple
+    /// of 8 bytes.
+    bool has_place(std::size_t operand) const {
+        return operand + 4 <= stored_.head.hot_bytes && (stored_.hot_alignment() + operand) % 8 <= 4;
     }
 
-    /// False if the address that the code refers to is out of reach from here.
-    bool relocate(const Relocation& relocation) {
-        std::uint8_t* const at = (relocation.in_cold != 0 ? cold_ : hot_) + relocation.at;
-        const auto value = static_cast<std::uint32_t>(relocation.value);
-        const std::uint64_t address = pc_ + static_cast<std::uint64_t>(std::int64_t{relocation.value});
-        switch (relocation.kind) {
-            case RelocationKind::to_cold: put_relative(at, cold_ + value); return true;
-            case RelocationKind::to_exit_jump:
-                put_relative(at, x86_64::exit_jump_of(arena_, static_cast<ExitReason>(value)));
-                return true;
-            case RelocationKind::to_code:
-                put32(at, static_cast<std::uint32_t>(address - (address_of(at) + 4 + relocation.rest)));
-                return arena_.reaches(address);
-            case RelocationKind::address: __builtin_memcpy(at, &address, sizeof address); return true;
-            case RelocationKind::address32: put32(at, static_cast<std::uint32_t>(address)); return address >> 31 == 0;
-            case RelocationKind::table:
-                put32(at, static_cast<std::uint32_t>(address_of(cache_.indirect_table())));
-                return true;
-            case RelocationKind::exit: put32(at, first_exit_ + value); return true;
-            case RelocationKind::segment: put32(at, x86_64::encode_segment(id_, 0, 0) | value); return true;
-            case RelocationKind::word:
-                put32(at, static_cast<std::uint32_t>(x86_64::word_offset(word_[value])));
-                return true;
-            case RelocationKind::heat: put32(at, static_cast<std::uint32_t>(x86_64::heat_offset(id_))); return true;
-            case RelocationKind::block: put32(at, id_); return true;
-            case RelocationKind::count: break;
+    Exit exit_of(const StoredExit& stored) const {
+        const std::int64_t distance = cold_ + stored.stub - (hot_ + stored.operand);
+        return {
+            .signed_target = static_cast<std::int64_t>(pc_) + stored.target,
+            .control_number = stored.control & 63u,
+            .steps = stored.steps,
+            .from = id_ & (Cache::kMaximumBlocks - 1),
+            .to = 0,
+            .operand = stored.operand,
+            .length = stored.length & 15u,
+            .stub = stored.operand == 0 ? 0 : static_cast<std::int32_t>(distance),
+        };
+    }
+
+    /// False if a place is not in the block, or the address that the code refers to is out of reach from here.
+    bool relocate() const {
+        const StoredBlockHead& head = stored_.head;
+        constexpr std::uint64_t kAny = std::uint64_t{1} << 32;
+        // By RelocationKind.
+        const ByKind<std::uint64_t> base{address_of(cold_),
+                                         address_of(x86_64::exit_jump_of(arena_, ExitReason{})),
+                                         pc_,
+                                         pc_,
+                                         pc_,
+                                         address_of(cache_.indirect_table()),
+                                         first_exit_,
+                                         x86_64::encode_segment(id_, 0, 0),
+                                         0,
+                                         x86_64::heat_offset(id_),
+                                         id_};
+        const ByKind<std::uint64_t> values{
+            head.cold_bytes, x86_64::kExitReasons, kAny, kAny, kAny, 1, head.exits, 256, head.tuples, 1, 1};
+        for (std::size_t i = 0; i < head.relocations; ++i) {
+            const Relocation relocation = stored_.relocations[i];
+            const std::size_t kind = index_of(relocation.kind);
+            const auto value = static_cast<std::uint32_t>(relocation.value);
+            const std::size_t room = relocation.in_cold != 0 ? head.cold_bytes : head.hot_bytes;
+            if (kind >= kKinds || relocation.at + relocation.bytes() > room || value >= values[kind]) return false;
+            std::uint8_t* const at = (relocation.in_cold != 0 ? cold_ : hot_) + relocation.at;
+            const RelocationRule& rule = kRules[kind];
+            const std::uint64_t next = address_of(at) + 4 + relocation.rest;
+            const std::uint64_t amount = relocation.kind == RelocationKind::word
+                                             ? word_[value]
+                                             : static_cast<std::uint64_t>(std::int64_t{relocation.value}) * rule.factor;
+            const std::uint64_t sum = base[kind] + amount - (next & rule.relative);
+            if (((sum + rule.bias) & rule.beyond) != 0) return false;
+            if (relocation.kind == RelocationKind::address)
+                __builtin_memcpy(at, &sum, sizeof sum);
+            else
+                put32(at, static_cast<std::uint32_t>(sum));
         }
-        return false;
+        return true;
     }
 
     Cache& cache_;
@@ -197,10 +267,13 @@ class Loading {
     x86_64::ClassSet classes_;
     std::uint8_t* hot_;   ///< where the block's hot code goes
     std::uint8_t* cold_;  ///< likewise
-    Block* block_ = nullptr;
+    std::uint8_t* marks_ = nullptr;
     BlockId id_ = 0;
     ExitId first_exit_ = 0;
-    std::array<std::uint16_t, 256> word_;
+    IndirectEntryId indirect_entry_ = 0;
+    bool follows_call_ = false;
+    std::size_t step_bytes_ = 0;           ///< of the code that charges a step
+    std::array<std::uint32_t, 256> word_;  ///< offsets in Thread
 };
 
 }  // namespace

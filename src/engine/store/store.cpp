@@ -183,7 +183,7 @@ bool Store::load_one(Cache& cache, x86_64::TupleTable& tuples, const ExecutableR
 void Store::add_successors(const Cache& cache, const Loaded& loaded, Wanted& wanted) {
     const Block& block = *loaded.block;
     const auto add = [&](std::uint64_t target, ExitId exit) {
-        if (wanted.add({target, exit})) cache.prefetch(target);
+        if (wanted.add({target, exit, 0, nullptr})) cache.prefetch(target);
     };
     for (std::uint32_t i = 0; i < block.exits; ++i)
         if (loaded.stored.exits[i].was_linked != 0)
@@ -211,7 +211,7 @@ void Store::look_up(Cache& cache, const StoredMapping& mapping, const Executable
 // With the block come those that follow it: each saves a way through the engine.
 Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Counting& counting,
                    const ExecutableRange& range, std::uint64_t pc, Entries entries, bool may_open) {
-    constexpr std::size_t kAhead = 3;  // blocks between the lookup of a record and its use
+    constexpr std::size_t kAhead = Latest::kMost - 1;  // blocks between the lookup of a record and its use
     follow_flavour(cache, counting);
     StoredMapping& mapping = mappings_[range.stored];
     if (!mapping.opened && may_open) open(mapping);
@@ -219,6 +219,8 @@ Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Count
     Loaded loaded;
     if (record == 0 || !load_one(cache, tuples, range, pc, record, entries, loaded)) return nullptr;
     Block* const first = loaded.block;
+    Latest latest;
+    latest.add(*first);
     Wanted wanted;
     add_successors(cache, loaded, wanted);
     for (std::size_t i = 0, looked_up = 0; i < wanted.count; ++i) {
@@ -227,10 +229,11 @@ Block* Store::load(Cache& cache, x86_64::TupleTable& tuples, const x86_64::Count
         const Wanted::Successor successor = wanted.successor[i];
         Block* next = successor.block;
         // It may have been loaded since it was looked up.
-        if (next == nullptr && successor.record != 0) next = cache.find(successor.target);
+        if (next == nullptr && successor.record != 0) next = latest.find(successor.target);
         if (next == nullptr && successor.record != 0 &&
             load_one(cache, tuples, range, successor.target, successor.record, {}, loaded)) {
             next = loaded.block;
+            latest.add(*next);
             add_successors(cache, loaded, wanted);
         }
         if (next != nullptr && successor.exit != 0) cache.link(successor.exit, *next);

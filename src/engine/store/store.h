@@ -116,9 +116,9 @@ class Store {
         static constexpr std::size_t kMost = 64;
         struct Successor {
             std::uint64_t target;
-            ExitId exit;               ///< leads there; 0: none
-            Block* block = nullptr;    ///< it, if the cache had it when it was looked up
-            std::uint32_t record = 0;  ///< of the block, once it has been looked up; 0: there is none, or it is loaded
+            ExitId exit;           ///< leads there; 0: none
+            std::uint32_t record;  ///< of the block, once it has been looked up; 0: there is none, or it is loaded
+            Block* block;          ///< it, if the cache had it when it was looked up
         };
         Successor successor[kMost];
         std::size_t count = 0;
@@ -128,6 +128,23 @@ class Store {
             successor[count++] = more;
             return true;
         }
+    };
+    /// The blocks that were loaded last.
+    class Latest {
+      public:
+        /// More than are loaded between the lookup of a successor and its use.
+        static constexpr std::size_t kMost = 4;
+
+        void add(Block& block) { block_[count_++ % kMost] = &block; }
+        Block* find(std::uint64_t pc) const {
+            for (Block* const block : block_)
+                if (block != nullptr && block->pc == pc) return block;
+            return nullptr;
+        }
+
+      private:
+        Block* block_[kMost] = {};
+        std::size_t count_ = 0;
     };
     static void add_successors(const Cache& cache, const Loaded& loaded, Wanted& wanted);
     static void look_up(Cache& cache, const StoredMapping& mapping, const ExecutableRange& range,

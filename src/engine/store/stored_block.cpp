@@ -2,14 +2,12 @@
 
 #include <bit>
 
-#include "engine/cache/packed_marks.h"
 #include "engine/store/checksum.h"
 #include "engine/x86_64/translate/routines.h"
 
 namespace anyperf::engine {
 
 using x86_64::Relocation;
-using x86_64::RelocationKind;
 
 namespace {
 
@@ -21,63 +19,7 @@ std::size_t cold_rest_of(const StoredBlockHead& head) {
     return head.cold_bytes - head.stubs * x86_64::kExitToEngineBytes;
 }
 
-bool is_valid(const StoredBlock& block, const Relocation& relocation) {
-    const std::size_t room = relocation.in_cold != 0 ? block.head.cold_bytes : block.head.hot_bytes;
-    if (relocation.kind >= RelocationKind::count || relocation.at + relocation.bytes() > room) return false;
-    const auto value = static_cast<std::uint32_t>(relocation.value);
-    switch (relocation.kind) {
-        case RelocationKind::to_cold: return value < block.head.cold_bytes;
-        case RelocationKind::to_exit_jump: return value < x86_64::kExitReasons;
-        case RelocationKind::exit: return value < block.head.exits;
-        case RelocationKind::segment: return value < 256;
-        case RelocationKind::word: return value < block.head.tuples;
-        default: return true;
-    }
-}
-
-/// Whether the operand and the stub of each exit are inside of the block, and the stubs follow each other.
-bool has_valid_exits(const StoredBlock& block) {
-    const StoredBlockHead& head = block.head;
-    std::size_t stubs = 0;
-    std::size_t end = 0;  // of the last stub
-    for (std::size_t i = 0; i < head.exits; ++i) {
-        const StoredExit exit = block.exits[i];
-        if (exit.operand == 0) continue;
-        // link() patches the operand by one store, so it must not cross a multiple of 8 bytes.
-        if ((block.hot_alignment() + exit.operand) % 8 > 4 || exit.operand + std::size_t{4} > head.hot_bytes ||
-            exit.stub < end)
-            return false;
-        end = exit.stub + x86_64::kExitToEngineBytes;
-        ++stubs;
-    }
-    return stubs == head.stubs && end <= head.cold_bytes;
-}
-
-bool has_range_of_block(const StoredBlock& block) {
-    for (std::size_t i = 0; i < block.head.ranges; ++i) {
-        const StoredRange range = block.ranges[i];
-        if (range.from <= 0 && std::int64_t{range.from} + range.bytes >= block.head.guest_bytes) return true;
-    }
-    return false;
-}
-
-bool has_valid_parts(const StoredBlock& block) {
-    const StoredBlockHead& head = block.head;
-    if (!has_range_of_block(block)) return false;
-    for (std::size_t i = 0; i < head.relocations; ++i)
-        if (!is_valid(block, block.relocations[i])) return false;
-    for (std::size_t i = 0; i < head.tuples; ++i)
-        for (const std::uint8_t amount : block.tuples[i].amount)
-            if (amount > run::kLargestAmount) return false;
-    return has_valid_exits(block);
-}
-
 }  // namespace
-
-bool has_valid_marks(const StoredBlock& block) {
-    return are_valid_marks({block.marks, block.head.mark_bytes}, block.head.instructions + std::size_t{1},
-                           block.head.hot_bytes);
-}
 
 std::size_t StoredBlock::cold_rest() const {
     return cold_rest_of(head);
@@ -130,8 +72,7 @@ bool parse_stored_block(std::span<const std::uint8_t> bytes, StoredBlock& out) {
     locate_parts(bytes.data(), out);
     return out.head.instructions <= x86_64::kLongestBlock &&
            out.head.hot_bytes > (out.counts_executions() ? kHeatBytes : 0) &&
-           out.head.guest_bytes <= kLongestBlockBytes && out.head.ranges <= x86_64::CodeRead::kMost &&
-           has_valid_parts(out);
+           out.head.guest_bytes <= kLongestBlockBytes && out.head.ranges <= x86_64::CodeRead::kMost;
 }
 
 }  // namespace anyperf::engine

@@ -59,8 +59,9 @@ struct [[gnu::packed]] StoredExit {
 };
 static_assert(sizeof(StoredExit) == 10);
 
-/// A record that has been checked: the parts have their sizes, and every place in them but those of marks is inside of
-/// the block.
+/// A record with the right checksum, whose parts have their sizes. The places in them are checked as they are used
+/// (load_block.cpp), so that no write leaves the block. Marks are not checked: damage shows in the checksum, and whoever
+/// can forge a record can have code of their choice run anyway.
 struct StoredBlock {
     StoredBlockHead head;
     const run::Tuple* tuples = nullptr;
@@ -92,9 +93,6 @@ void locate_parts(const std::uint8_t* record, StoredBlock& block);
 
 /// The checksum of what a block at `pc` was made from. Precondition: the ranges can be read.
 std::uint64_t checksum_of_code(std::uint64_t pc, const StoredRange* ranges, std::size_t count);
-
-/// Whether the marks are as many as the instructions and one more, and their places are in the block.
-bool has_valid_marks(const StoredBlock& block);
 
 /// The checksum of a record, as StoredBlockHead::checksum has it.
 std::uint32_t checksum_of_record(const std::uint8_t* record, std::size_t bytes);

@@ -36,18 +36,18 @@ StoredFile::StoredFile(std::span<const std::uint8_t> bytes, const run::StoredCod
 std::uint32_t StoredFile::record_of(std::uint32_t place) const {
     const std::uint32_t page = page_of_place(place) - header_.first_page;
     if (!usable() || page >= header_.page_count) return 0;
-    std::uint32_t low = entry<std::uint32_t>(header_.starts_at, page);
-    std::uint32_t high = std::min(entry<std::uint32_t>(header_.starts_at, page + 1), header_.blocks);
-    while (low < high) {
-        const std::uint32_t middle = low + (high - low) / 2;
-        const auto found = entry<StoredPlace>(header_.blocks_at, middle);
-        if (found.place == place) return found.at;
-        if (found.place < place)
-            low = middle + 1;
-        else
-            high = middle;
+    const auto first = entry<std::uint32_t>(header_.starts_at, page);
+    const std::uint32_t end = std::min(entry<std::uint32_t>(header_.starts_at, page + 1), header_.blocks);
+    if (first >= end) return 0;
+    // Each step is a conditional move: a branch would be mispredicted every other time.
+    std::uint32_t low = first;
+    for (std::uint32_t count = end - first; count > 1;) {
+        const std::uint32_t half = count / 2;
+        low = entry<StoredPlace>(header_.blocks_at, low + half).place <= place ? low + half : low;
+        count -= half;
     }
-    return 0;
+    const auto found = entry<StoredPlace>(header_.blocks_at, low);
+    return found.place == place ? found.at : 0;
 }
 
 bool StoredFile::read(std::uint32_t record, std::uint32_t place, StoredBlock& out) const {

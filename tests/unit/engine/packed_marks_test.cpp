@@ -1,4 +1,4 @@
-// packed_marks_test.cpp: marks come back as they were, and damaged bytes are noticed.
+// packed_marks_test.cpp: marks come back as they were.
 #include "engine/cache/packed_marks.h"
 
 #include <cstring>
@@ -29,8 +29,6 @@ std::vector<Mark> unpack(const Bytes& packed, std::size_t count) {
 bool equal(const std::vector<Mark>& left, const std::vector<Mark>& right) {
     return left.size() == right.size() && std::memcmp(left.data(), right.data(), left.size() * sizeof(Mark)) == 0;
 }
-
-constexpr std::size_t kLargestBlock = 0xffff;  ///< bytes of its code
 
 /// As of blocks: places rise, and most instructions borrow nothing.
 std::vector<Mark> random_marks(std::mt19937& random) {
@@ -68,39 +66,6 @@ TEST(PackedMarks, TakeOneByteForACopiedInstruction) {
         marks[i].plain_classes = 1;
     }
     EXPECT_EQ(pack(marks).size(), 4U) << "what was counted for all is said once";
-}
-
-TEST(PackedMarks, ThatEndTooEarlyAreRefused) {
-    std::mt19937 random{34};
-    for (int i = 0; i < 2000; ++i) {
-        const std::vector<Mark> marks = random_marks(random);
-        Bytes packed = pack(marks);
-        ASSERT_TRUE(are_valid_marks(packed, marks.size(), kLargestBlock));
-        ASSERT_FALSE(are_valid_marks(packed, marks.size() - 1, kLargestBlock)) << i;
-        packed.resize(packed.size() - 1);
-        ASSERT_FALSE(are_valid_marks(packed, marks.size(), kLargestBlock)) << i;
-    }
-}
-
-TEST(PackedMarks, OfCodeThatIsNotInTheBlockAreRefused) {
-    std::mt19937 random{36};
-    for (int i = 0; i < 2000; ++i) {
-        const std::vector<Mark> marks = random_marks(random);
-        const Bytes packed = pack(marks);
-        const std::size_t last = marks.back().host;
-        ASSERT_TRUE(are_valid_marks(packed, marks.size(), last)) << i;
-        if (last == 0) continue;
-        ASSERT_FALSE(are_valid_marks(packed, marks.size(), last - 1)) << i;
-    }
-}
-
-TEST(PackedMarks, OfRandomBytesAreNotReadBeyondTheEnd) {
-    std::mt19937 random{35};
-    for (int i = 0; i < 20000; ++i) {
-        Bytes bytes(random() % 40);  // of its own size, so that sanitizers notice
-        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
-        are_valid_marks(bytes, kMostMarks, kLargestBlock);
-    }
 }
 
 }  // namespace

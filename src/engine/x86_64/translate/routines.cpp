@@ -20,7 +20,6 @@ constexpr std::uint32_t kAlignmentCheck = 1u << 18;
 constexpr std::int32_t kPlainFlags = 2;
 constexpr std::uint8_t kZero = 4;  // condition code of jz
 
-constexpr std::size_t kExitJumpBytes = 8;  // of jmp gs:[disp32]
 
 constexpr std::size_t kUnpairedReturn = kExitJumpBytes * kExitReasons;  // from the start of the cold part
 constexpr std::size_t kUnpairedBytes = 7;                               // of mov [rsp + disp8], reg; jmp rel8
@@ -173,10 +172,6 @@ Arena* prepared_arena(Cache& cache, std::uint64_t pc) {
     Arena* const arena = cache.arena_for(pc);
     if (arena != nullptr && !arena->has_retained()) emit_exit_jumps(*arena, address_of(cache.indirect_table()));
     return arena;
-}
-
-const std::uint8_t* exit_jump_of(const Arena& arena, ExitReason reason) {
-    return arena.cold_start() + kExitJumpBytes * static_cast<std::size_t>(reason);
 }
 
 const std::uint8_t* mismatched_return_of(const Arena& arena) {

@@ -44,12 +44,25 @@ bool emit_routines(Arena& arena, Routines& out);
 /// cold part, through Thread::exit_routine: a stub reaches that by a 32-bit displacement, while the routines may be in
 /// an arena far away. Null if memory ran out.
 Arena* prepared_arena(Cache& cache, std::uint64_t pc);
+inline constexpr std::size_t kExitJumpBytes = 8;  ///< of jmp gs:[disp32]
 /// The jump to the exit routine of `reason` in a prepared arena.
-const std::uint8_t* exit_jump_of(const Arena& arena, ExitReason reason);
+inline const std::uint8_t* exit_jump_of(const Arena& arena, ExitReason reason) {
+    return arena.cold_start() + kExitJumpBytes * static_cast<std::size_t>(reason);
+}
 /// An exit to the engine: its size, and where it has the payload and the rel32 of its jump.
 inline constexpr std::size_t kExitToEngineBytes = 17;
 inline constexpr std::size_t kExitPayloadAt = 8;
 inline constexpr std::size_t kExitJumpAt = 13;
+/// Writes an exit to the engine, of kExitToEngineBytes, as emit_exit_to_engine() does: mov dword gs:[exit_payload],
+/// payload; jmp `jump`, the jump of its reason.
+inline void write_exit_to_engine(std::uint8_t* at, const std::uint8_t* jump, std::uint32_t payload) {
+    constexpr std::uint64_t kMove = 0x2504c765 | std::uint64_t{offsetof(Thread, exit_payload)} << 32;
+    const auto distance = static_cast<std::uint32_t>(jump - (at + kExitToEngineBytes));
+    __builtin_memcpy(at, &kMove, sizeof kMove);
+    __builtin_memcpy(at + kExitPayloadAt, &payload, sizeof payload);
+    at[kExitJumpAt - 1] = 0xe9;
+    __builtin_memcpy(at + kExitJumpAt, &distance, sizeof distance);
+}
 /// Writes an exit to the engine into a prepared arena: it stores the payload and jumps to the exit routine.
 void emit_exit_to_engine(Emitter& code, const Arena& arena, ExitReason reason, std::uint32_t payload);
 
