@@ -60,8 +60,8 @@ struct [[gnu::packed]] StoredExit {
 static_assert(sizeof(StoredExit) == 10);
 
 /// A record with the right checksum, whose parts have their sizes. The places in them are checked as they are used
-/// (load_block.cpp), so that no write leaves the block. Marks are not checked: damage shows in the checksum, and whoever
-/// can forge a record can have code of their choice run anyway.
+/// (load_block.cpp), so that no write leaves the block. Marks are not checked: damage shows in the checksum, and
+/// whoever can forge a record can have code of their choice run anyway.
 struct StoredBlock {
     StoredBlockHead head;
     const run::Tuple* tuples = nullptr;
