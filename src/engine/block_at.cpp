@@ -142,11 +142,11 @@ bool may_open(const Engine& engine) {
 }
 
 /// What is stored has no pads, so a process that stores its translations pairs no returns at first. Paired returns save
-/// a large program 10 to 25 % of its time (docs/engine.md), and to translate 50,000 blocks anew takes some 0.1 s. So
-/// after two seconds they are worth it.
+/// a large program 10 to 25 % of its time (docs/engine.md), and to translate 100,000 blocks anew takes some 0.15 s. So
+/// after a second they are worth it: a process that ends soon loses no more than one that runs on gains.
 void pair_returns_late(Cache& cache) {
     constexpr std::uint32_t kBetween = 256;  // blocks; the clock is a system call
-    constexpr std::int64_t kSeconds = 2;
+    constexpr std::int64_t kSeconds = 1;
     if (cache.blocks.used() < cache.pairs_late) [[likely]]
         return;
     struct timespec used{};

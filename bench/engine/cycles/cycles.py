@@ -7,7 +7,8 @@
 # price is measured first. A loaded machine makes times longer all the same.
 #
 # --measured: latencies of L2, L3 and memory are those that a chain of pointers has on this machine, in the unit of its
-# additions, and not those of MACHINE. A virtual machine's share of L3 and its memory are not those of the published core.
+# additions, and not those of MACHINE; and L3 is as large as the longest chain that takes less than the geometric mean of
+# the latencies of L3 and memory. A virtual machine's share of L3 and its memory are not those of the published core.
 import json
 import math
 import os
@@ -117,9 +118,11 @@ def measured_machine(kernels, base, path):
     def cycles(bytes_of_chain):
         return round(min(int(output([kernels, "latency", str(bytes_of_chain)])) for _ in range(ROUNDS)) / cycle_ps)
 
-    latencies = {"l2": cycles(256 << 10), "l3": cycles(4 << 20), "memory": cycles(64 << 20)}
-    print(f"a cycle is {cycle_ps:.0f} ps; latencies in cycles: {latencies}")
-    json.dump({"base": base, "latencies": latencies}, open(path, "w"))
+    latencies = {"l2": cycles(256 << 10), "l3": cycles(2 << 20), "memory": cycles(128 << 20)}
+    limit = math.sqrt(latencies["l3"] * latencies["memory"])
+    l3_bytes = max(size for size in (2 << 20, 4 << 20, 8 << 20, 16 << 20, 32 << 20) if size == 2 << 20 or cycles(size) < limit)
+    print(f"a cycle is {cycle_ps:.0f} ps; latencies in cycles: {latencies}; L3 has {l3_bytes >> 20} MiB")
+    json.dump({"base": base, "latencies": latencies, "l3": {"bytes": l3_bytes}}, open(path, "w"))
 
 
 def report(rows, totals):

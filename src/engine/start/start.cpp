@@ -59,19 +59,24 @@ bool make_initial_vector_state(Engine& engine) {
     return true;
 }
 
-/// Decides from how many blocks on returns are paired with the host's (docs/engine.md, "Paired returns"). The CPU
+/// From how many blocks on a program gains by paired returns on this CPU (docs/engine.md, "Paired returns"). The CPU
 /// predicts the returns of a small program well without pairs, and pairs take more instructions. It predicts those of a
-/// large one only if they are paired. What is stored has no pads, so a process that stores its translations pairs
-/// returns only if it runs for long (Cache::pairs_late).
+/// large one only if they are paired. On a Zen 4 only compilers, which have no traces, are that large.
+std::uint32_t blocks_of_large_program(const run::RunHeader* run) {
+    if (x86_64::is_intel(run)) return 24576;
+    return x86_64::is_zen_3_or_4(run) ? 131072 : Cache::kNeverPaired;
+}
+
+/// Decides from how many blocks on returns are paired with the host's. What is stored has no pads, so a process that
+/// stores its translations pairs returns only if it runs for long (Cache::pairs_late).
 void decide_about_returns(Engine& engine) {
-    constexpr std::uint32_t kBlocksOfLargeProgram = 24576;
     if (!x86_64::can_pair_returns(engine.run)) return;
     Cache& cache = engine.cache;
     const std::uint32_t wish = engine.run != nullptr ? engine.run->pair_returns : 0;
     if (wish != 0)
         cache.pair_returns_from = wish == ~std::uint32_t{0} ? Cache::kNeverPaired : wish - 1;
-    else if (x86_64::is_intel(engine.run))
-        (engine.store.on() ? cache.pairs_late : cache.pair_returns_from) = kBlocksOfLargeProgram;
+    else
+        (engine.store.on() ? cache.pairs_late : cache.pair_returns_from) = blocks_of_large_program(engine.run);
     cache.pairs_returns = cache.pair_returns_from == 0;
 }
 

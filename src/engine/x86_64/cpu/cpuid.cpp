@@ -12,6 +12,11 @@ namespace anyperf::engine::x86_64 {
 
 namespace {
 
+// ECX of leaf 0: the last four letters of the vendor.
+constexpr std::uint32_t kGenuineIntel = 0x6c65746e;
+constexpr std::uint32_t kAuthenticAmd = 0x444d4163;
+constexpr std::uint32_t kHygonGenuine = 0x656e6975;
+
 /// Bits that are cleared in a leaf, and why (SDM volume 2, "CPUID").
 struct Hidden {
     std::uint32_t leaf;
@@ -84,13 +89,16 @@ bool has_rdtscp(const run::RunHeader* run) {
 }
 
 bool is_intel(const run::RunHeader* run) {
-    constexpr std::uint32_t kGenuineIntel = 0x6c65746e;  // ECX of leaf 0: the last four letters of the vendor
     return host_cpuid(0, 0, run).ecx == kGenuineIntel;
 }
 
+bool is_zen_3_or_4(const run::RunHeader* run) {
+    constexpr std::uint32_t kFamilies = 0x0ff00f00;  // of EAX: the family and the extended family
+    constexpr std::uint32_t kFamily25 = 0x00a00f00;
+    return host_cpuid(0, 0, run).ecx == kAuthenticAmd && (host_cpuid(1, 0, run).eax & kFamilies) == kFamily25;
+}
+
 bool loop_is_fast(const run::RunHeader* run) {
-    constexpr std::uint32_t kAuthenticAmd = 0x444d4163;  // ECX of leaf 0: the last four letters of the vendor
-    constexpr std::uint32_t kHygonGenuine = 0x656e6975;
     const std::uint32_t vendor = host_cpuid(0, 0, run).ecx;
     return vendor == kAuthenticAmd || vendor == kHygonGenuine;
 }

@@ -31,7 +31,11 @@ bool loop_is_fast(const run::RunHeader* run = nullptr);
 bool can_pair_returns(const run::RunHeader* run = nullptr);
 /// Whether the CPU has rdtscp. Below some hypervisors CPUs have it not, although they execute AVX-512.
 bool has_rdtscp(const run::RunHeader* run);
-/// Whether the vendor is Intel. Only on CPUs of Intel it was measured that pairing the returns of large programs pays.
+// For what was measured on some CPUs only.
+
+/// Whether the vendor is Intel.
 bool is_intel(const run::RunHeader* run = nullptr);
+/// Whether it is a Zen 3 or a Zen 4: AMD, family 25.
+bool is_zen_3_or_4(const run::RunHeader* run = nullptr);
 
 }  // namespace anyperf::engine::x86_64
