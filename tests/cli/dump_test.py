@@ -1,14 +1,14 @@
 """`anyperf report -D` and `script -D` print each record as perf does."""
 import difflib
 import shutil
-import subprocess
 import unittest
 
-from perf_recording import perf_record
+from perf_recording import perf_record, perf_record_through_a_pipe
 from program import ANYPERF, Case
 from report_test import run
 
 FORKS = ["sh", "-c", "ls -lR /usr/include/linux >/dev/null; seq 20000 | sort -R | md5sum"]
+COMPUTES = ["seq", "-f", "%.3f", "200000"]  # in user mode, in one process
 
 
 def records(words):
@@ -43,7 +43,7 @@ class Dump(Case):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-z", "-d", "-W"), "report")
 
     def test_values_of_a_group(self):
-        self.assert_agrees(self.record("-e", "{cpu-clock:u,page-faults:u}:S", command=["ls", "-lR", "/usr/include/linux"]), "report")
+        self.assert_agrees(self.record("-e", "{cpu-clock:u,page-faults:u}:S", command=COMPUTES), "report")
 
     def test_other_records_and_cpus(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-s", "--sample-cpu", "--switch-events", "--namespaces", "--all-cgroups"), "report")
@@ -57,10 +57,7 @@ class Dump(Case):
         self.assert_agrees(self.record("-e", "sched:sched_process_exec"), "report")
 
     def test_a_stream_has_the_records_of_the_file(self):
-        piped = self.file("pipe.data")
-        with piped.open("wb") as stream:
-            subprocess.run(["perf", "record", "-m", "16", "-e", "cpu-clock:u", "-F", "1000", "-o", "-", "ls", "-lR", "/usr/include/linux"],
-                           stdout=stream, stderr=subprocess.DEVNULL, timeout=60, check=False)
+        piped = perf_record_through_a_pipe(self.file("pipe.data"), "-e", "cpu-clock:u", "-F", "1000", command=COMPUTES)
         with piped.open("rb") as stream:
             streamed = run(ANYPERF, "report", "-D", "-i", "-", stdin=stream).stdout.decode(errors="replace").splitlines()
         whole = run(ANYPERF, "report", "-D", "-i", piped).stdout.decode(errors="replace").splitlines()

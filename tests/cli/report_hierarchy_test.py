@@ -38,7 +38,9 @@ def rows(program, path, *options):
         words.append("--no-children")
     if "-g" not in options and program == "perf":
         words += ["-g", "none"]
-    return [line for line in text(program, *words, *options).splitlines() if line.strip() and not line.startswith("#")]
+    lines = [line for line in text(program, *words, *options).splitlines() if line.strip() and not line.startswith("#")]
+    # A caller without a name is an address of the process in perf, and of the object here (compatibility.md).
+    return [re.sub(r"^( +)0x[0-9a-f]+$", r"\1an address", line.rstrip()) for line in lines]
 
 
 class Hierarchy(Recorded):

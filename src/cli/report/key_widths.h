@@ -22,6 +22,8 @@ class KeyWidths {
             for (std::size_t i = 0; i < keys.size(); ++i) {
                 text.clear();
                 append_key_text(profile, keys[i], row.example(), text);
+                if (keys[i] == profile::Key::dso && has_no_symbol(profile, row.example()))
+                    widths_[i] = std::max(widths_[i], kAddress);
                 widths_[i] = std::max(widths_[i], std::min(kWidest, text.size()));
             }
         }
@@ -30,6 +32,13 @@ class KeyWidths {
     std::size_t of(std::size_t key) const { return widths_[key]; }
 
   private:
+    static bool has_no_symbol(const profile::Profile& profile, const profile::Row& row) {
+        return profile.locations[row.place].frame_count == 0;
+    }
+
+    /// The digits of an address: with a sample in a function without a name, perf has so many for the objects
+    /// (hists__set_unres_dso_col_len()).
+    static constexpr std::size_t kAddress = 16;
     static constexpr std::size_t kWidest = 60;  // longer texts push the following columns of their row
 
     std::vector<std::size_t> widths_;

@@ -19,9 +19,9 @@ Bytes pack(const std::vector<Mark>& marks) {
 }
 
 std::vector<Mark> unpack(const Bytes& packed, std::size_t count) {
-    std::vector<Mark> marks;
+    std::vector<Mark> marks(count);
     MarkReader reader{packed.data()};
-    for (std::size_t i = 0; i < count; ++i) marks.push_back(reader.next());
+    for (Mark& mark : marks) mark = reader.next();
     EXPECT_EQ(reader.at(), packed.data() + packed.size());
     return marks;
 }
