@@ -20,7 +20,6 @@ constexpr std::uint32_t kAlignmentCheck = 1u << 18;
 constexpr std::int32_t kPlainFlags = 2;
 constexpr std::uint8_t kZero = 4;  // condition code of jz
 
-
 constexpr std::size_t kUnpairedReturn = kExitJumpBytes * kExitReasons;  // from the start of the cold part
 constexpr std::size_t kUnpairedBytes = 7;                               // of mov [rsp + disp8], reg; jmp rel8
 
