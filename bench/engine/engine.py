@@ -126,7 +126,7 @@ def suite(name, programs, kinds, rounds):
 
 def print_callgrind(ratios):
     """callgrind relative to anyperf, for the programs that both have run."""
-    both = [(program, ratios["callgrind"][program] / ours) for program, ours in ratios["instructions"].items()
+    both = [(program, ratios["callgrind"][program] / ours) for program, ours in ratios.get("instructions", {}).items()
             if ours and ratios.get("callgrind", {}).get(program)]
     if both:
         print("  callgrind / instructions: " + ", ".join(f"{program} {quotient:.0f}" for program, quotient in both) +

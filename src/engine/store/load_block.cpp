@@ -190,7 +190,7 @@ class Loading {
             if (before != 0) __builtin_memcpy(cold_ + done, rest, before);
             rest += before;
             std::uint8_t* const stub = cold_ + stored.stub;
-            x86_64::write_exit_to_engine(stub, jump, id);
+            x86_64::write_exit_to_engine(stub, stub, jump, id);
             put_relative(hot_ + stored.operand, stub);
             done = stored.stub + x86_64::kExitToEngineBytes;
         }

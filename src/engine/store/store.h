@@ -117,8 +117,8 @@ class Store {
         struct Successor {
             std::uint64_t target;
             ExitId exit;           ///< leads there; 0: none
-            std::uint32_t record;  ///< of the block, once it has been looked up; 0: there is none, or it is loaded
-            Block* block;          ///< it, if the cache had it when it was looked up
+            std::uint32_t record;  ///< place of the block's record; 0 before look_up(), and if there is nothing to load
+            Block* block;          ///< the block, if the cache had it at look_up()
         };
         Successor successor[kMost];
         std::size_t count = 0;

@@ -40,8 +40,9 @@ ExitId Translation::new_exit(std::uint64_t target, bool makes_step) {
 //   65 c7 04 25 PAYLOAD_FIELD PAYLOAD    mov  $PAYLOAD, %gs:exit_payload
 //   e9 ROUTINE                           jmp  exit jump of the reason
 void emit_exit_to_engine(Emitter& code, const Arena& arena, ExitReason reason, std::uint32_t payload) {
-    code.mov_gs32(offsetof(Thread, exit_payload), payload);
-    code.jmp(exit_jump_of(arena, reason));
+    std::uint8_t bytes[kExitToEngineBytes];
+    write_exit_to_engine(bytes, code.at(), exit_jump_of(arena, reason), payload);
+    code.bytes(bytes, sizeof bytes);
 }
 
 /// Stores the payload and jumps to the exit routine of `reason`.

@@ -53,15 +53,16 @@ inline const std::uint8_t* exit_jump_of(const Arena& arena, ExitReason reason) {
 inline constexpr std::size_t kExitToEngineBytes = 17;
 inline constexpr std::size_t kExitPayloadAt = 8;
 inline constexpr std::size_t kExitJumpAt = 13;
-/// Writes an exit to the engine, of kExitToEngineBytes, as emit_exit_to_engine() does: mov dword gs:[exit_payload],
-/// payload; jmp `jump`, the jump of its reason.
-inline void write_exit_to_engine(std::uint8_t* at, const std::uint8_t* jump, std::uint32_t payload) {
+/// Writes an exit to the engine, of kExitToEngineBytes, to `to`: mov dword gs:[exit_payload], payload; jmp `jump`. It
+/// is executed at `host`. `jump` is that of its reason.
+inline void write_exit_to_engine(std::uint8_t* to, const std::uint8_t* host, const std::uint8_t* jump,
+                                 std::uint32_t payload) {
     constexpr std::uint64_t kMove = 0x2504c765 | std::uint64_t{offsetof(Thread, exit_payload)} << 32;
-    const auto distance = static_cast<std::uint32_t>(jump - (at + kExitToEngineBytes));
-    __builtin_memcpy(at, &kMove, sizeof kMove);
-    __builtin_memcpy(at + kExitPayloadAt, &payload, sizeof payload);
-    at[kExitJumpAt - 1] = 0xe9;
-    __builtin_memcpy(at + kExitJumpAt, &distance, sizeof distance);
+    const auto distance = static_cast<std::uint32_t>(jump - (host + kExitToEngineBytes));
+    __builtin_memcpy(to, &kMove, sizeof kMove);
+    __builtin_memcpy(to + kExitPayloadAt, &payload, sizeof payload);
+    to[kExitJumpAt - 1] = 0xe9;
+    __builtin_memcpy(to + kExitJumpAt, &distance, sizeof distance);
 }
 /// Writes an exit to the engine into a prepared arena: it stores the payload and jumps to the exit routine.
 void emit_exit_to_engine(Emitter& code, const Arena& arena, ExitReason reason, std::uint32_t payload);
